@@ -1,0 +1,2 @@
+/** Entry points: the {@code bellows} command and its sub-commands. */
+package io.bellows.jobs;

@@ -1,0 +1,95 @@
+package io.bellows.config;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * The whole configuration of a run, resolved: every key has its value. Immutable and Java-serializable. Keys carry verl's
+ * names without the {@code actor_rollout_ref.} prefix.
+ *
+ * @param data datasets and batch sizes
+ * @param model the folder to start from
+ * @param rollout generation
+ * @param algorithm advantages
+ * @param actor the policy's loss and optimizer
+ * @param ref the reference policy
+ * @param reward reward functions
+ * @param sft what only supervised fine-tuning reads
+ * @param trainer length, validation, checkpoints, place of the run
+ * @param spark Spark properties of the session
+ */
+public record BellowsConfig(
+        DataConfig data,
+        ModelSection model,
+        RolloutConfig rollout,
+        AlgorithmConfig algorithm,
+        ActorConfig actor,
+        RefConfig ref,
+        RewardConfig reward,
+        SftConfig sft,
+        TrainerConfig trainer,
+        SparkSection spark)
+        implements java.io.Serializable {
+
+    /**
+     * Loads a configuration for {@link Purpose#TRAIN}.
+     *
+     * @param yaml the file, or null for the defaults alone
+     * @param overrides {@code key=value} pairs, the value being YAML; later ones win, all win over the file
+     * @throws InvalidConfigException naming every error at once
+     */
+    public static BellowsConfig load(Path yaml, List<String> overrides) {
+        return load(yaml, overrides, Purpose.TRAIN);
+    }
+
+    /** Loads a configuration and checks the rules of {@code purpose}; otherwise as {@link #load(Path, List)}. */
+    public static BellowsConfig load(Path yaml, List<String> overrides, Purpose purpose) {
+        return ConfigSource.load(yaml, overrides, purpose);
+    }
+
+    /**
+     * Reads back what {@link #resolved()} wrote. Keys this version does not know are errors; keys it added take their
+     * default. Files are not looked for and rules not checked again.
+     *
+     * @throws InvalidConfigException when {@code resolved} does not fit this version
+     */
+    public static BellowsConfig fromResolved(JsonNode resolved) {
+        return ConfigSource.fromResolved(resolved);
+    }
+
+    /** Every key with its default and meaning, in the order of the records. */
+    public static List<Key> keys() {
+        return Key.all(BellowsConfig.class);
+    }
+
+    /** Every key with its value, as nested objects in the order of the records. */
+    public ObjectNode resolved() {
+        return ConfigJson.write(this);
+    }
+
+    /** SHA-256, in hexadecimal, of the values of all keys that a resumed run must share. */
+    public String hash() {
+        return ConfigJson.hash(this);
+    }
+
+    /**
+     * What a run started with this configuration may not change and {@code other} changes.
+     *
+     * @return one line per key, empty when the run may continue with {@code other}
+     */
+    public List<String> differencesOnResume(BellowsConfig other) {
+        return ConfigJson.fixedDifferences(this, other);
+    }
+
+    /** {@code data.seed}, or {@code trainer.seed} where it is absent. */
+    public long dataSeed() {
+        return data.seed() == null ? trainer.seed() : data.seed();
+    }
+
+    /** Longest prompt plus longest response, in tokens. */
+    public int maxSequenceLength() {
+        return data.maxPromptLength() + data.maxResponseLength();
+    }
+}

@@ -1,0 +1,245 @@
+package io.bellows.config;
+
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.Path;
+
+/** The rules that tie keys to each other and to files; rules of a single key stand at its {@link Setting}. */
+final class Rules {
+
+    private final BellowsConfig config;
+    private final Errors errors;
+
+    Rules(BellowsConfig config, Errors errors) {
+        this.config = config;
+        this.errors = errors;
+    }
+
+    void check(Purpose purpose) {
+        data();
+        model(purpose);
+        optimizer();
+        trainer();
+        if (purpose == Purpose.TRAIN) {
+            rollout();
+            actor();
+            reward();
+        } else {
+            int budget = config.sft().maxTokenLenPerGpu() == null
+                    ? config.actor().ppoMaxTokenLenPerGpu()
+                    : config.sft().maxTokenLenPerGpu();
+            holdsLongestSequence(
+                    config.sft().maxTokenLenPerGpu() == null
+                            ? "actor.ppo_max_token_len_per_gpu"
+                            : "sft.max_token_len_per_gpu",
+                    budget);
+        }
+    }
+
+    private void data() {
+        DataConfig data = config.data();
+        if (data.trainFiles().isEmpty()) {
+            errors.add("Invalid data.train_files = []: name at least one training file");
+        }
+        data.trainFiles().forEach(file -> exists("data.train_files", file));
+        data.valFiles().forEach(file -> exists("data.val_files", file));
+        if (data.trainMaxSamples() == 0 || data.valMaxSamples() == 0) {
+            String key = data.trainMaxSamples() == 0 ? "data.train_max_samples" : "data.val_max_samples";
+            errors.add("Invalid " + key + " = 0: use -1 for all rows or a number above 0");
+        }
+        if (data.trainMaxSamples() > 0 && data.trainMaxSamples() < data.trainBatchSize()) {
+            errors.add("Invalid data.train_max_samples = " + data.trainMaxSamples() + ": fewer than one batch of"
+                    + " data.train_batch_size = " + data.trainBatchSize() + "; raise the first or lower the second");
+        }
+    }
+
+    private void model(Purpose purpose) {
+        ModelSection model = config.model();
+        if (model.path() == null) {
+            errors.add("Invalid model.path = null: name the Hugging Face folder to start from");
+        } else {
+            exists("model.path", model.path());
+        }
+        if (model.initConfig() != null) {
+            if (purpose == Purpose.TRAIN) {
+                errors.add("Invalid model.init_config = '" + model.initConfig()
+                        + "': a policy cannot start from random weights; use it with sft, or remove it");
+            }
+            exists("model.init_config", model.initConfig());
+        }
+        if (model.initSeed() != null && model.initConfig() == null) {
+            errors.add("Invalid model.init_seed = " + model.initSeed()
+                    + ": it is used with model.init_config only; set that or remove this");
+        }
+    }
+
+    private void rollout() {
+        RolloutConfig rollout = config.rollout();
+        if (rollout.n() < 2 && config.algorithm().advEstimator().equals("grpo")) {
+            errors.add("Invalid rollout.n = " + rollout.n()
+                    + ": grpo compares the samples of a prompt, so every advantage would be 0; set 2 or more");
+        }
+        if (rollout.temperature() == 0) {
+            errors.add("Invalid rollout.temperature = 0.0: training samples, so it must be above 0;"
+                    + " for greedy validation set rollout.val_kwargs.temperature");
+        }
+        sampling("rollout", rollout.topK(), rollout.topP());
+        RolloutConfig.ValKwargs val = rollout.valKwargs();
+        sampling("rollout.val_kwargs", val.topK(), val.topP());
+        if (val.doSample() && val.temperature() == 0) {
+            errors.add("Invalid rollout.val_kwargs.temperature = 0.0: sampling (rollout.val_kwargs.do_sample = true)"
+                    + " needs a temperature above 0");
+        }
+        if (!val.doSample() && val.temperature() > 0) {
+            errors.add(
+                    "Invalid rollout.val_kwargs.temperature = " + val.temperature()
+                            + ": it has no effect while rollout.val_kwargs.do_sample = false; set do_sample=true or temperature=0");
+        }
+        if (!val.doSample() && val.n() > 1) {
+            errors.add("Invalid rollout.val_kwargs.n = " + val.n()
+                    + ": greedy samples are all alike; set rollout.val_kwargs.do_sample=true or n=1");
+        }
+    }
+
+    private void sampling(String section, int topK, double topP) {
+        if (topK == 0) {
+            errors.add("Invalid " + section + ".top_k = 0: use -1 for all tokens or a number above 0");
+        }
+        if (topP <= 0) {
+            errors.add("Invalid " + section + ".top_p = " + topP + ": expected above 0, at most 1");
+        }
+    }
+
+    private void actor() {
+        ActorConfig actor = config.actor();
+        int batch = config.data().trainBatchSize();
+        int mini = actor.ppoMiniBatchSize();
+        if (batch % mini != 0) {
+            errors.add("Invalid actor.ppo_mini_batch_size = " + mini + ": it must divide data.train_batch_size = "
+                    + batch + "; the nearest that does is " + nearestDivisor(batch, mini));
+        }
+        if (actor.clipRatio() >= 1 && actor.clipRatioLow() == null) {
+            errors.add("Invalid actor.clip_ratio = " + actor.clipRatio()
+                    + ": a ratio cannot fall by 1 or more; set it below 1, or set actor.clip_ratio_low");
+        }
+        if (actor.clipRatioC() <= 1) {
+            errors.add("Invalid actor.clip_ratio_c = " + actor.clipRatioC() + ": expected above 1, such as 3.0");
+        }
+        if (actor.lossScaleFactor() != null && !actor.lossAggMode().equals("seq-mean-token-sum-norm")) {
+            errors.add("Invalid actor.loss_scale_factor = " + actor.lossScaleFactor()
+                    + ": only actor.loss_agg_mode = seq-mean-token-sum-norm uses it; remove it or set that mode");
+        }
+        if (actor.lossScaleFactor() != null && actor.lossScaleFactor() <= 0) {
+            errors.add("Invalid actor.loss_scale_factor = " + actor.lossScaleFactor() + ": expected above 0");
+        }
+        if (!actor.useDynamicBsz()) {
+            errors.add("Unsupported actor.use_dynamic_bsz = false: micro-batches are cut by token budget,"
+                    + " actor.ppo_max_token_len_per_gpu; remove the key");
+        }
+        holdsLongestSequence("actor.ppo_max_token_len_per_gpu", actor.ppoMaxTokenLenPerGpu());
+        if (config.ref().logProbMaxTokenLenPerGpu() != null) {
+            holdsLongestSequence(
+                    "ref.log_prob_max_token_len_per_gpu", config.ref().logProbMaxTokenLenPerGpu());
+        }
+    }
+
+    private void optimizer() {
+        OptimConfig optim = config.actor().optim();
+        if (optim.lrWarmupSteps() >= 0 && optim.lrWarmupStepsRatio() > 0) {
+            errors.add("Invalid actor.optim.lr_warmup_steps_ratio = " + optim.lrWarmupStepsRatio()
+                    + ": actor.optim.lr_warmup_steps = " + optim.lrWarmupSteps() + " is set too; keep one of them");
+        }
+        if (optim.minLrRatio() > 0 && optim.lrSchedulerType().equals("constant")) {
+            errors.add("Invalid actor.optim.min_lr_ratio = " + optim.minLrRatio()
+                    + ": a constant schedule does not use it; set actor.optim.lr_scheduler_type to cosine or linear");
+        }
+        if (optim.betas().size() != 2 || optim.betas().stream().anyMatch(beta -> !(beta >= 0 && beta < 1))) {
+            errors.add("Invalid actor.optim.betas = " + optim.betas()
+                    + ": expected two numbers from 0 to below 1, such as [0.9, 0.999]");
+        }
+        if (!(optim.eps() > 0)) {
+            errors.add("Invalid actor.optim.eps = " + optim.eps() + ": expected above 0, such as 1e-8");
+        }
+        if (!(config.actor().gradClip() > 0)) {
+            errors.add("Invalid actor.grad_clip = " + config.actor().gradClip() + ": expected above 0, such as 1.0");
+        }
+    }
+
+    private void reward() {
+        List<RewardConfig.Function> functions = config.reward().functions();
+        if (functions.isEmpty()) {
+            errors.add(
+                    "Invalid reward.functions = []: name at least one reward function, such as [{name: number_match}]");
+        }
+        Set<String> names = new HashSet<>();
+        for (int i = 0; i < functions.size(); i++) {
+            RewardConfig.Function function = functions.get(i);
+            if (function.name() == null) {
+                errors.add("Invalid reward.functions[" + i + "].name = null: name the reward function");
+            } else if (!names.add(function.name())) {
+                errors.add("Invalid reward.functions[" + i + "].name = '" + function.name()
+                        + "': it is listed twice; keep one entry");
+            }
+        }
+        if (!functions.isEmpty() && functions.stream().allMatch(function -> function.weight() == 0)) {
+            errors.add("Invalid reward.functions: every weight is 0, so every reward is; give one of them a weight");
+        }
+    }
+
+    private void trainer() {
+        TrainerConfig trainer = config.trainer();
+        notZero("trainer.save_freq", trainer.saveFreq());
+        notZero("trainer.test_freq", trainer.testFreq());
+        if (trainer.testFreq() > 0 && config.data().valFiles().isEmpty()) {
+            errors.add("Invalid trainer.test_freq = " + trainer.testFreq()
+                    + ": there is nothing to validate on; set data.val_files, or trainer.test_freq=-1");
+        }
+    }
+
+    private void notZero(String key, int value) {
+        if (value == 0) {
+            errors.add("Invalid " + key + " = 0: use -1 for never or a number above 0");
+        }
+    }
+
+    private void holdsLongestSequence(String key, int budget) {
+        if (budget < config.maxSequenceLength()) {
+            errors.add("Invalid " + key + " = " + budget + ": a sequence may have data.max_prompt_length +"
+                    + " data.max_response_length = " + config.maxSequenceLength() + " tokens; set at least that");
+        }
+    }
+
+    private void exists(String key, String value) {
+        try {
+            Configuration hadoop = new Configuration();
+            config.spark().properties().forEach((name, property) -> {
+                if (name.startsWith("spark.hadoop.")) {
+                    hadoop.set(name.substring("spark.hadoop.".length()), property);
+                }
+            });
+            Path path = new Path(value);
+            FileStatus[] found = path.getFileSystem(hadoop).globStatus(path);
+            if (found == null || found.length == 0) {
+                errors.add("Invalid " + key + " = '" + value + "': no such file or folder; relative paths start at "
+                        + System.getProperty("user.dir"));
+            }
+        } catch (IOException | IllegalArgumentException e) {
+            errors.add("Invalid " + key + " = '" + value + "': it cannot be looked up (" + e.getMessage()
+                    + "); check the path and the file system");
+        }
+    }
+
+    private static int nearestDivisor(int number, int wanted) {
+        int best = 1;
+        for (int divisor = 1; divisor <= number; divisor++) {
+            if (number % divisor == 0 && Math.abs(divisor - wanted) < Math.abs(best - wanted)) {
+                best = divisor;
+            }
+        }
+        return best;
+    }
+}

@@ -1,0 +1,66 @@
+package io.bellows.config;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** Keys of verl that are spelled differently here, or that Spark or the engine make needless; used in error messages only. */
+final class VerlKeys {
+
+    private static final String PREFIX = "actor_rollout_ref.";
+
+    private static final Map<String, String> RENAMED = Map.of(
+            "rollout.log_prob_max_token_len_per_gpu", "ref.log_prob_max_token_len_per_gpu",
+            "rollout.seed", "trainer.seed",
+            "data.gen_batch_size", "data.train_batch_size",
+            "rollout.prompt_length", "data.max_prompt_length",
+            "rollout.response_length", "data.max_response_length",
+            "rollout.multi_turn.max_num_seqs", "rollout.max_num_seqs",
+            "actor.data_loader_seed", "trainer.seed",
+            "trainer.run_dir", "trainer.default_local_dir",
+            "data.batch_size", "data.train_batch_size");
+
+    private static final Map<String, String> NEEDLESS = Map.ofEntries(
+            Map.entry("trainer.nnodes", "the cluster is Spark's: set spark.executor.instances"),
+            Map.entry("trainer.n_gpus_per_node", "the cluster is Spark's: set spark.executor.resource.gpu.amount"),
+            Map.entry("trainer.device", "the device is the one Spark assigns to the executor"),
+            Map.entry("actor.strategy", "there is one strategy; remove the key"),
+            Map.entry("actor.ppo_micro_batch_size", "set actor.ppo_max_token_len_per_gpu"),
+            Map.entry("actor.ppo_micro_batch_size_per_gpu", "set actor.ppo_max_token_len_per_gpu"),
+            Map.entry("ref.log_prob_micro_batch_size_per_gpu", "set ref.log_prob_max_token_len_per_gpu"),
+            Map.entry("rollout.log_prob_micro_batch_size_per_gpu", "set ref.log_prob_max_token_len_per_gpu"),
+            Map.entry("rollout.name", "there is one engine; remove the key"),
+            Map.entry("rollout.tensor_model_parallel_size", "an engine runs on one device; remove the key"),
+            Map.entry("rollout.gpu_memory_utilization", "set rollout.max_num_seqs, the number of KV slots"),
+            Map.entry(
+                    "rollout.enable_chunked_prefill", "prefill is always chunked: set rollout.max_num_batched_tokens"),
+            Map.entry("data.dataloader_num_workers", "Spark reads the data; remove the key"));
+
+    private VerlKeys() {}
+
+    /** What to do about the unknown key {@code name}, ending the sentence "Unknown key …: ". */
+    static Optional<String> remedy(String name, Set<String> known, List<String> sections) {
+        String ours = name.startsWith(PREFIX) ? name.substring(PREFIX.length()) : name;
+        String renamed = RENAMED.getOrDefault(ours, ours);
+        if (known.contains(renamed) && !renamed.equals(name)) {
+            return Optional.of("write " + renamed);
+        }
+        if (NEEDLESS.containsKey(ours)) {
+            return Optional.of(NEEDLESS.get(ours));
+        }
+        Optional<String> nearest = NearestName.of(ours, known);
+        if (nearest.isPresent()) {
+            return nearest.map(key -> "did you mean " + key + "?");
+        }
+        if (sections.contains(ours) || ours.isEmpty()) {
+            return Optional.empty();
+        }
+        String last = ours.substring(ours.lastIndexOf('.') + 1);
+        return known.stream()
+                .filter(key -> key.endsWith("." + last))
+                .sorted()
+                .findFirst()
+                .map(key -> "did you mean " + key + "?");
+    }
+}

@@ -1,0 +1,2 @@
+/** Advantage estimators: how much better a trajectory did than expected. */
+package io.bellows.udfs.advantage;

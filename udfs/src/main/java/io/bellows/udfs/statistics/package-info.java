@@ -1,0 +1,2 @@
+/** Statistics of evaluation. */
+package io.bellows.udfs.statistics;

@@ -8,7 +8,7 @@ import io.bellows.udfs.metrics.Metrics;
  * w the importance weight, H the entropy, KL the {@link KlPenalty} and agg the {@link LossAggregation}. Immutable.
  *
  * <p>Metrics besides those of the policy loss: {@code actor/loss}, {@code actor/pg_loss}, {@code actor/entropy} and
- * {@code actor/kl_loss} (aggregated like the loss, means over mini-batches), and {@code actor/empty_sequences}, the number of
+ * {@code actor/kl_loss} (aggregated like the loss, means over mini-batches), {@code actor/kl_coef}, and {@code actor/empty_sequences}, the number of
  * sequences without a sampled token, which have no part in the loss.
  *
  * <p>Example:
@@ -110,7 +110,8 @@ public final class ActorLoss {
             metrics = metrics.with("actor/entropy", Metric.mean(entropy, share));
         }
         if (batch.hasRefLogProbs()) {
-            metrics = metrics.with("actor/kl_loss", Metric.mean(klLoss, share));
+            metrics = metrics.with("actor/kl_loss", Metric.mean(klLoss, share))
+                    .with("actor/kl_coef", Metric.max(klLossCoef));
         }
         return new LossGradient(
                 loss,

@@ -21,9 +21,13 @@ public enum KlPenalty {
     K2("mse", "k2"),
     /** exp(−d) + d − 1, with −d held to ±20 and the result to at most 10, as in verl. */
     K3("low_var_kl", "k3"),
+    /** Value of {@link #K1}, derivative of {@link #K2}. */
     K1_PLUS("kl+", "k1+"),
+    /** Value of {@link #ABS}, derivative of {@link #K2}. */
     ABS_PLUS("abs+"),
+    /** Value of {@link #K2}, derivative of {@link #K2}. */
     K2_PLUS("mse+", "k2+"),
+    /** Value of {@link #K3}, derivative of {@link #K2}. */
     K3_PLUS("low_var_kl+", "k3+");
 
     private static final double MAX_LOG_RATIO = 20;

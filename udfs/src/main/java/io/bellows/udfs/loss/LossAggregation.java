@@ -20,7 +20,10 @@ public enum LossAggregation {
     SEQ_MEAN_TOKEN_SUM("seq-mean-token-sum"),
     /** 1/(S·n): every trajectory counts the same (GRPO, arXiv 2402.03300). */
     SEQ_MEAN_TOKEN_MEAN("seq-mean-token-mean"),
-    /** 1/(S·loss_scale_factor) (Dr. GRPO, arXiv 2503.20783). */
+    /**
+     * 1/(S·loss_scale_factor) (Dr. GRPO, arXiv 2503.20783). Versions of verl before 2026-02 lack the mean over sequences here, so
+     * that the gradient grew with the batch.
+     */
     SEQ_MEAN_TOKEN_SUM_NORM("seq-mean-token-sum-norm");
 
     private final String configName;

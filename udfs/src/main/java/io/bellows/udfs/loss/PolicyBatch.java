@@ -28,6 +28,7 @@ public final class PolicyBatch {
         return new Builder(sequences);
     }
 
+    /** The layout of the tokens. */
     public Sequences sequences() {
         return sequences;
     }
@@ -42,10 +43,12 @@ public final class PolicyBatch {
         return oldLogProbs[token];
     }
 
+    /** Advantage of a token. */
     public double advantage(int token) {
         return advantages[token];
     }
 
+    /** Whether reference log-probs were given. */
     public boolean hasRefLogProbs() {
         return refLogProbs != null;
     }
@@ -55,6 +58,7 @@ public final class PolicyBatch {
         return refLogProbs[token];
     }
 
+    /** Whether entropies were given. */
     public boolean hasEntropies() {
         return entropies != null;
     }
@@ -90,29 +94,35 @@ public final class PolicyBatch {
             this.sequences = sequences;
         }
 
+        /** Log-probabilities under the policy that is being trained; required. */
         public Builder logProbs(double[] values) {
             this.logProbs = checked(values, "logProbs");
             return this;
         }
 
+        /** Log-probabilities under the policy that is being trained; required. */
         public Builder logProbs(float[] values) {
             return logProbs(widened(values));
         }
 
+        /** Log-probabilities under the policy at the start of the update; required. */
         public Builder oldLogProbs(double[] values) {
             this.oldLogProbs = checked(values, "oldLogProbs");
             return this;
         }
 
+        /** Log-probabilities under the policy at the start of the update; required. */
         public Builder oldLogProbs(float[] values) {
             return oldLogProbs(widened(values));
         }
 
+        /** Advantages; required. */
         public Builder advantages(double[] values) {
             this.advantages = checked(values, "advantages");
             return this;
         }
 
+        /** Advantages; required. */
         public Builder advantages(float[] values) {
             return advantages(widened(values));
         }

@@ -18,8 +18,11 @@ public record Metric(Reduction reduction, double total, double weight) implement
     public enum Reduction {
         /** Sum of the totals over sum of the weights. */
         MEAN,
+        /** Sum of the totals. */
         SUM,
+        /** Smallest total. */
         MIN,
+        /** Largest total. */
         MAX
     }
 

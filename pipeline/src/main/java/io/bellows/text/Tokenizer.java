@@ -1,0 +1,234 @@
+package io.bellows.text;
+
+import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+/**
+ * The tokenizer of a Hugging Face folder: text to ids and back, exactly as tokenizer.json says. Nothing is truncated,
+ * padded or added; a chat template already writes the special tokens that belong into a prompt.
+ *
+ * <p>Safe for use by several threads at once, until it is closed.
+ */
+public final class Tokenizer implements AutoCloseable {
+
+    // Without these the library truncates at 512 tokens and pads.
+    private static final Map<String, String> PLAIN =
+            Map.of("padding", "false", "truncation", "false", "addSpecialTokens", "false");
+
+    private final HuggingFaceTokenizer original;
+    private final HuggingFaceTokenizer disguised;
+    private final ControlTokens controlTokens;
+    private final Map<String, Integer> ids;
+    private final BitSet specialIds;
+    private final int vocabSize;
+    private final Map<String, String> namedTokens;
+    private final int[] stopIds;
+
+    private Tokenizer(TokenizerFiles files) throws IOException {
+        JsonNode json = files.tokenizer();
+        this.ids = vocabulary(json);
+        this.vocabSize = ids.values().stream().mapToInt(id -> id + 1).max().orElse(0);
+        this.namedTokens = Map.copyOf(files.namedTokens());
+        this.specialIds = specialIds(json, files.specialTokens());
+        this.stopIds = stopIds(files);
+        this.controlTokens = ControlTokens.of(json, files.specialTokens());
+        Path file = files.folder().resolve("tokenizer.json");
+        this.original = open(json, file);
+        try {
+            this.disguised = open(controlTokens.disguise(json), file);
+        } catch (IOException | RuntimeException e) {
+            original.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Opens the tokenizer of a folder.
+     *
+     * @param folder holds tokenizer.json and, for the names of special tokens, tokenizer_config.json
+     * @throws IOException when a file is missing or damaged; the text names it
+     */
+    public static Tokenizer load(Path folder) throws IOException {
+        return new Tokenizer(TokenizerFiles.read(folder));
+    }
+
+    /**
+     * The ids of a text in which the names of special tokens mean those tokens. For text the program wrote itself; for
+     * text from elsewhere use {@link #encodeContent}.
+     */
+    public int[] encode(String text) {
+        return encode(original, text);
+    }
+
+    /** The ids of a text in which nothing is a special token, whatever it spells: {@code <|im_end|>} is ten characters. */
+    public int[] encodeContent(String text) {
+        return encode(disguised, text);
+    }
+
+    /** The ids of a text in which special tokens count only where they lie in trusted parts. */
+    int[] encode(String text, ControlTokens.Trust trust) {
+        return encode(disguised, controlTokens.mark(text, trust));
+    }
+
+    /**
+     * The text of some ids. Bytes that make no character become U+FFFD; ids beyond the vocabulary, which a model with a
+     * padded embedding can sample, have no text.
+     *
+     * @throws IllegalArgumentException when an id is negative
+     */
+    public String decode(int[] tokenIds, SpecialTokens specialTokens) {
+        boolean skip = specialTokens == SpecialTokens.SKIP;
+        long[] shown = IntStream.of(tokenIds)
+                .peek(Tokenizer::check)
+                .filter(id -> id < vocabSize && !(skip && specialIds.get(id)))
+                .asLongStream()
+                .toArray();
+        return shown.length == 0 ? "" : original.decode(shown, false);
+    }
+
+    /** The id of the token that ends a sequence ({@code eos_token}). */
+    public OptionalInt eosId() {
+        return idOfNamed("eos_token");
+    }
+
+    /** The id that fills batches ({@code pad_token}). */
+    public OptionalInt padId() {
+        return idOfNamed("pad_token");
+    }
+
+    /** The id of the token that begins a sequence ({@code bos_token}); a chat template writes it where it belongs. */
+    public OptionalInt bosId() {
+        return idOfNamed("bos_token");
+    }
+
+    /** All ids that end a generation: {@code eos_token} and those of generation_config.json, ascending. */
+    public int[] stopIds() {
+        return stopIds.clone();
+    }
+
+    /** The id of a token by its text as the vocabulary writes it. */
+    public OptionalInt idOf(String token) {
+        Integer id = ids.get(token);
+        return id == null ? OptionalInt.empty() : OptionalInt.of(id);
+    }
+
+    /** Whether an id is a special token, one that {@link SpecialTokens#SKIP} leaves out. */
+    public boolean isSpecial(int id) {
+        return id >= 0 && specialIds.get(id);
+    }
+
+    /** One more than the largest id, special tokens included. */
+    public int vocabSize() {
+        return vocabSize;
+    }
+
+    /** Special tokens by their role, such as {@code bos_token}: the variables a chat template may use. */
+    public Map<String, String> namedTokens() {
+        return namedTokens;
+    }
+
+    /** Frees the native memory. */
+    @Override
+    public void close() {
+        original.close();
+        disguised.close();
+    }
+
+    private OptionalInt idOfNamed(String role) {
+        String token = namedTokens.get(role);
+        return token == null ? OptionalInt.empty() : idOf(token);
+    }
+
+    private static int[] encode(HuggingFaceTokenizer tokenizer, String text) {
+        if (text.isEmpty()) {
+            return new int[0];
+        }
+        long[] encoded =
+                tokenizer.encode(withoutLoneSurrogates(text), false, false).getIds();
+        int[] result = new int[encoded.length];
+        for (int i = 0; i < result.length; i++) {
+            result[i] = Math.toIntExact(encoded[i]);
+        }
+        return result;
+    }
+
+    /** Half a surrogate pair, which JSON can smuggle in, has no UTF-8 form: the native library would not take it. */
+    private static String withoutLoneSurrogates(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (Character.isSurrogate(text.charAt(i))) {
+                return new String(text.getBytes(StandardCharsets.UTF_16LE), StandardCharsets.UTF_16LE);
+            }
+        }
+        return text;
+    }
+
+    private static void check(int id) {
+        if (id < 0) {
+            throw new IllegalArgumentException("Invalid token id " + id + ": ids are not negative");
+        }
+    }
+
+    private static HuggingFaceTokenizer open(JsonNode json, Path file) throws IOException {
+        // The library would otherwise look on the network for a build that suits a GPU it finds.
+        if (System.getProperty("ai.djl.offline") == null) {
+            System.setProperty("ai.djl.offline", "true");
+        }
+        try {
+            byte[] bytes = json.toString().getBytes(StandardCharsets.UTF_8);
+            return HuggingFaceTokenizer.newInstance(new ByteArrayInputStream(bytes), PLAIN);
+        } catch (RuntimeException e) {
+            throw new IOException(
+                    "Invalid tokenizer " + file + ": " + e.getMessage() + "; save it again with transformers", e);
+        }
+    }
+
+    private static Map<String, Integer> vocabulary(JsonNode json) {
+        Map<String, Integer> ids = new HashMap<>();
+        JsonNode vocab = json.path("model").path("vocab");
+        if (vocab.isArray()) {
+            for (int id = 0; id < vocab.size(); id++) {
+                ids.put(vocab.get(id).path(0).asText(), id);
+            }
+        } else {
+            vocab.properties()
+                    .forEach(entry -> ids.put(entry.getKey(), entry.getValue().asInt()));
+        }
+        for (JsonNode added : json.path("added_tokens")) {
+            ids.put(added.path("content").asText(), added.path("id").asInt());
+        }
+        return ids;
+    }
+
+    private static BitSet specialIds(JsonNode json, Set<String> alsoSpecial) {
+        BitSet special = new BitSet();
+        for (JsonNode added : json.path("added_tokens")) {
+            if (added.path("special").asBoolean()
+                    || alsoSpecial.contains(added.path("content").asText())) {
+                special.set(added.path("id").asInt());
+            }
+        }
+        return special;
+    }
+
+    private int[] stopIds(TokenizerFiles files) {
+        Set<Integer> stops = new LinkedHashSet<>();
+        eosId().ifPresent(stops::add);
+        JsonNode eos = files.generation().path("eos_token_id");
+        if (eos.isInt()) {
+            stops.add(eos.asInt());
+        }
+        eos.forEach(id -> stops.add(id.asInt()));
+        return stops.stream().mapToInt(Integer::intValue).sorted().toArray();
+    }
+}

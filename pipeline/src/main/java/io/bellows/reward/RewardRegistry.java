@@ -1,0 +1,124 @@
+package io.bellows.reward;
+
+import io.bellows.config.InvalidConfigException;
+import io.bellows.config.RewardConfig;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Function;
+
+/** The reward functions that {@code reward.functions} can name. */
+public final class RewardRegistry {
+
+    private final SortedMap<String, RewardFactory> factories = new TreeMap<>();
+
+    private RewardRegistry() {}
+
+    /**
+     * The built-in functions, and those that jars on the class path declare.
+     *
+     * <ul>
+     *   <li>{@code exact_match}: answer (auto, hash, boxed, whole; default auto), letter_case (keep, ignore)
+     *   <li>{@code number_match}: answer (auto, hash, boxed, last, whole), tolerance (absolute, default 0)
+     *   <li>{@code format_match}: pattern (RE2), coverage (find, full; default find)
+     *   <li>{@code length}: max_length, buffer (tokens)
+     * </ul>
+     */
+    public static RewardRegistry standard() {
+        RewardRegistry registry = new RewardRegistry();
+        registry.add("exact_match", RewardRegistry::exactMatch);
+        registry.add("number_match", RewardRegistry::numberMatch);
+        registry.add(
+                "format_match",
+                options -> new FormatMatch(
+                        options.text("pattern"), options.choice("coverage", FormatMatch.Coverage.FIND)));
+        registry.add("length", options -> new LengthReward(options.integer("max_length"), options.integer("buffer")));
+        ServiceLoader.load(RewardFactory.class).forEach(registry::add);
+        return registry;
+    }
+
+    /** Every name, sorted. */
+    public List<String> names() {
+        return List.copyOf(factories.keySet());
+    }
+
+    /**
+     * The weighted sum a configuration describes. The option {@code as} records a function under another name.
+     *
+     * @throws InvalidConfigException with every error of every function
+     */
+    public WeightedRewards create(RewardConfig config) {
+        List<String> errors = new ArrayList<>();
+        List<WeightedRewards.Term> terms = new ArrayList<>();
+        for (int i = 0; i < config.functions().size(); i++) {
+            try {
+                terms.add(term(config.functions().get(i)));
+            } catch (IllegalArgumentException e) {
+                errors.add("reward.functions[" + i + "]: " + e.getMessage());
+            }
+        }
+        if (errors.isEmpty()) {
+            try {
+                return new WeightedRewards(terms);
+            } catch (IllegalArgumentException e) {
+                errors.add("reward.functions: " + e.getMessage());
+            }
+        }
+        throw new InvalidConfigException(errors);
+    }
+
+    private WeightedRewards.Term term(RewardConfig.Function function) {
+        RewardFactory factory = function.name() == null ? null : factories.get(function.name());
+        if (factory == null) {
+            throw new IllegalArgumentException(
+                    "Unsupported reward function '" + function.name() + "': expected one of " + names());
+        }
+        RewardOptions options = new RewardOptions(function.options());
+        RewardFunction made = factory.create(options);
+        String name = options.text("as", function.name());
+        if (!options.unknown().isEmpty()) {
+            throw new IllegalArgumentException(
+                    "Unsupported options " + options.unknown() + " of " + function.name() + ": remove them");
+        }
+        return new WeightedRewards.Term(name, function.weight(), made);
+    }
+
+    private static RewardFunction exactMatch(RewardOptions options) {
+        AnswerPlace place = options.choice("answer", AnswerPlace.AUTO);
+        if (place == AnswerPlace.LAST) {
+            throw new IllegalArgumentException("Invalid answer=last: only number_match looks for the last number");
+        }
+        return new ExactMatch(place, options.choice("letter_case", ExactMatch.LetterCase.KEEP));
+    }
+
+    private static RewardFunction numberMatch(RewardOptions options) {
+        double tolerance = options.number("tolerance", 0);
+        if (tolerance < 0) {
+            throw new IllegalArgumentException("Invalid tolerance=" + tolerance + ": expected 0 or more");
+        }
+        return new NumberMatch(options.choice("answer", AnswerPlace.AUTO), tolerance);
+    }
+
+    private void add(String name, Function<RewardOptions, RewardFunction> create) {
+        add(new RewardFactory() {
+            @Override
+            public String name() {
+                return name;
+            }
+
+            @Override
+            public RewardFunction create(RewardOptions options) {
+                return create.apply(options);
+            }
+        });
+    }
+
+    private void add(RewardFactory factory) {
+        if (factories.putIfAbsent(factory.name(), factory) != null) {
+            throw new IllegalArgumentException("Invalid reward function '" + factory.name()
+                    + "': two of that name are on the class path; rename one");
+        }
+    }
+}

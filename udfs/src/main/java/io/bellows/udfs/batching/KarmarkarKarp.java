@@ -91,30 +91,39 @@ public final class KarmarkarKarp {
         }
     }
 
-    /** A partition of some of the items into k parts, heaviest part first. The one with the largest spread is merged first. */
+    /**
+     * A partition of some of the items into k parts, heaviest first. The one with the largest spread is merged first. Empty parts,
+     * which come last, are not stored: at the start each of n items would have k − 1 of them.
+     */
     private static final class Partition implements Comparable<Partition> {
-        private final Part[] parts;
+        private final int k;
+        private final List<Part> parts;
 
         Partition(long[] workloads, int k, int... items) {
-            parts = new Part[k];
-            for (int i = 0; i < k; i++) {
-                parts[i] = new Part();
-                if (i < items.length) {
-                    parts[i].add(items[i], workloads[items[i]]);
-                }
+            this.k = k;
+            this.parts = new ArrayList<>(items.length);
+            for (int item : items) {
+                parts.add(new Part(item, workloads[item]));
             }
-            sort();
+            parts.sort(Comparator.reverseOrder());
         }
 
+        /** Puts the heaviest part of the other partition on the lightest of this one, and so on. */
         void merge(Partition other) {
-            for (int i = 0; i < parts.length; i++) {
-                parts[i].addAll(other.parts[parts.length - 1 - i]);
+            int occupied = parts.size();
+            for (int i = 0; i < other.parts.size(); i++) {
+                int lightest = k - 1 - i;
+                if (lightest < occupied) {
+                    parts.get(lightest).addAll(other.parts.get(i));
+                } else {
+                    parts.add(other.parts.get(i));
+                }
             }
-            sort();
+            parts.sort(Comparator.reverseOrder());
         }
 
         List<int[]> parts() {
-            List<int[]> indices = new ArrayList<>(parts.length);
+            List<int[]> indices = new ArrayList<>(parts.size());
             for (Part part : parts) {
                 indices.add(part.items.stream().mapToInt(Item::index).sorted().toArray());
             }
@@ -124,15 +133,12 @@ public final class KarmarkarKarp {
         @Override
         public int compareTo(Partition other) {
             int bySpread = Long.compare(other.spread(), spread());
-            return bySpread != 0 ? bySpread : other.parts[0].compareTo(parts[0]);
+            return bySpread != 0 ? bySpread : other.parts.get(0).compareTo(parts.get(0));
         }
 
         private long spread() {
-            return parts[0].sum - parts[parts.length - 1].sum;
-        }
-
-        private void sort() {
-            Arrays.sort(parts, Comparator.reverseOrder());
+            long lightest = parts.size() < k ? 0 : parts.get(k - 1).sum;
+            return parts.get(0).sum - lightest;
         }
     }
 
@@ -141,9 +147,9 @@ public final class KarmarkarKarp {
         private final List<Item> items = new ArrayList<>(1);
         private long sum;
 
-        void add(int index, long workload) {
+        Part(int index, long workload) {
             items.add(new Item(index, workload));
-            sum += workload;
+            sum = workload;
         }
 
         void addAll(Part other) {

@@ -49,9 +49,9 @@ public final class MicroBatches {
         long[] workloads = KarmarkarKarp.workloads(lengths);
         int count = Math.max(minimum, fewest(lengths, maxTokens));
         List<int[]> batches = KarmarkarKarp.partition(workloads, count);
-        // Ends at the latest with one sequence in each.
+        // Ends at the latest with one sequence in each. Steps of about 3 % bound the time that large batches take.
         while (batches.stream().anyMatch(batch -> tokens(batch, lengths) > maxTokens)) {
-            count++;
+            count = Math.min(lengths.length, count + Math.max(1, count / 32));
             batches = KarmarkarKarp.partition(workloads, count);
         }
         return smallAtBothEnds(batches, workloads);
@@ -76,13 +76,18 @@ public final class MicroBatches {
         return batches;
     }
 
-    /** A lower bound of the number: all tokens must fit, and no two sequences above half the budget share a micro-batch. */
+    /** A lower bound: all tokens must fit, and of sequences longer than 1/(j + 1) of the budget at most j share a micro-batch. */
     private static int fewest(int[] lengths, int maxTokens) {
         long tokens = Arrays.stream(lengths).asLongStream().sum();
-        long byTokens = Math.max(1, (tokens + maxTokens - 1) / maxTokens);
-        long large =
-                Arrays.stream(lengths).filter(length -> 2L * length > maxTokens).count();
-        return (int) Math.max(byTokens, large);
+        long fewest = Math.max(1, (tokens + maxTokens - 1) / maxTokens);
+        for (int j = 1; j <= 8; j++) {
+            long share = j + 1L;
+            long large = Arrays.stream(lengths)
+                    .filter(length -> share * length > maxTokens)
+                    .count();
+            fewest = Math.max(fewest, (large + j - 1) / j);
+        }
+        return (int) fewest;
     }
 
     private static long tokens(int[] batch, int[] lengths) {

@@ -22,11 +22,19 @@ public record DataConfig(
         @Setting(value = "completion", about = "Column of the completion that supervised fine-tuning learns")
         String responseKey,
 
+        @Setting(
+                value = "null",
+                about = "Column of the reference answer, dots lead into objects; null: by the known layouts")
+        String groundTruthKey,
+
         @Setting(value = "data_source", about = "Column that says which dataset a row belongs to")
         String rewardFnKey,
 
         @Setting(value = "null", about = "System message put before every prompt that has none")
         String systemPrompt,
+
+        @Setting(value = "null", about = "Text put at the end of every prompt, such as verl's instruction for GSM8K")
+        String promptSuffix,
 
         @Setting(value = "{}", about = "Variables handed to the chat template")
         Map<String, Object> applyChatTemplateKwargs,

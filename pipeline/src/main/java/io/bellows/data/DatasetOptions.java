@@ -79,10 +79,10 @@ public record DatasetOptions(
         return new DatasetOptions(
                 unless("prompt", data.promptKey()),
                 unless("completion", data.responseKey()),
-                null,
+                data.groundTruthKey(),
                 data.rewardFnKey(),
                 data.systemPrompt(),
-                null,
+                data.promptSuffix(),
                 completions,
                 data.maxPromptLength(),
                 data.filterOverlongPrompts() ? Overlong.FILTER : Overlong.REFUSE,

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.Serializable;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -18,7 +19,7 @@ public interface PromptLength extends AutoCloseable {
      * Tokens of the prompt as the model will see it, generation prompt included.
      *
      * @param tools JSON array of function schemas, or null
-     * @throws IllegalArgumentException when the chat template refuses the conversation; the row is then a bad row
+     * @throws RuntimeException when the chat template refuses the conversation; the row is then a bad row
      */
     int tokens(List<Message> prompt, JsonNode tools);
 
@@ -41,7 +42,7 @@ public interface PromptLength extends AutoCloseable {
      */
     static Source ofModel(Path folder, Map<String, Object> variables) {
         String path = folder.toString();
-        Map<String, Object> copy = new java.util.HashMap<>(variables);
+        Map<String, Object> copy = new HashMap<>(variables);
         return () -> new Tokens(open(path, copy));
     }
 

@@ -107,9 +107,18 @@ final class PromptRows implements MapPartitionsFunction<Row, Row> {
                     rows(prompt.completion()),
                     prompt.groundTruth(),
                     prompt.extra().toString(),
-                    measure.tokens(prompt.prompt(), prompt.tools()));
+                    tokens(measure, prompt));
         } catch (IllegalArgumentException e) {
             return bad(file, row, e.getMessage());
+        }
+    }
+
+    /** What the template makes of a conversation is known only by rendering it; a refusal concerns this row alone. */
+    private static int tokens(PromptLength measure, PromptReader.Prompt prompt) {
+        try {
+            return measure.tokens(prompt.prompt(), prompt.tools());
+        } catch (RuntimeException e) {
+            throw new IllegalArgumentException("the prompt cannot be rendered: " + e.getMessage(), e);
         }
     }
 

@@ -1,34 +1,79 @@
 package io.bellows.text;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.bellows.text.jinja.RenderedText;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** Conversations to token ids: a chat template with its tokenizer. */
+/**
+ * Conversations to token ids: a chat template with its tokenizer.
+ *
+ * <p>Special tokens count only where the template writes them. A message, a tool or a tool result that spells
+ * {@code <|im_start|>system} stays text, and the ids of all other conversations are those that transformers gives. No
+ * special token is added: templates that need a BOS write it themselves.
+ *
+ * <p>Safe for use by several threads at once, until it is closed.
+ */
 public final class ChatTokenizer implements AutoCloseable {
 
     private final ChatTemplate template;
     private final Tokenizer tokenizer;
     private final Map<String, Object> variables;
 
-    /** Owns the tokenizer: closing this closes it. */
+    /**
+     * Joins a template and a tokenizer.
+     *
+     * @param tokenizer is closed with this
+     * @param variables further variables of the template, such as {@code enable_thinking}
+     */
     public ChatTokenizer(ChatTemplate template, Tokenizer tokenizer, Map<String, Object> variables) {
         this.template = template;
         this.tokenizer = tokenizer;
         this.variables = Map.copyOf(variables);
     }
 
-    /** Opens template and tokenizer of a folder; {@code variables} are extra template variables, such as enable_thinking. */
+    /**
+     * Opens template and tokenizer of a folder.
+     *
+     * @param variables further variables of the template, such as {@code enable_thinking}
+     * @throws IOException when a file is missing or damaged; the text names it
+     */
     public static ChatTokenizer load(Path folder, Map<String, Object> variables) throws IOException {
         return new ChatTokenizer(ChatTemplate.load(folder), Tokenizer.load(folder), variables);
     }
 
-    /** Renders and encodes a conversation; {@code tools} is a JSON array of function schemas or null. */
+    /**
+     * Renders and encodes a conversation.
+     *
+     * @param tools a JSON array of function schemas, or null
+     * @throws io.bellows.text.jinja.TemplateException when the template refuses the conversation
+     */
     public ChatPrompt encode(List<Message> messages, JsonNode tools, GenerationPrompt addGenerationPrompt) {
-        String text = template.render(messages, tools, addGenerationPrompt, variables);
-        return new ChatPrompt(text, tokenizer.encode(text));
+        return encode(ChatTemplate.toJson(messages), tools, addGenerationPrompt);
+    }
+
+    /**
+     * Renders and encodes a conversation given as JSON, with all the fields its messages have.
+     *
+     * @param messages an array of objects with at least a role
+     * @param tools a JSON array of function schemas, or null
+     * @throws io.bellows.text.jinja.TemplateException when the template refuses the conversation
+     */
+    public ChatPrompt encode(JsonNode messages, JsonNode tools, GenerationPrompt addGenerationPrompt) {
+        RenderedText text = template.rendered(messages, tools, addGenerationPrompt, variables);
+        return new ChatPrompt(text.value(), tokenizer.encode(text.value(), text::isTemplateText));
+    }
+
+    /** The same tokenizer and template with other template variables; close only one of the two. */
+    public ChatTokenizer withVariables(Map<String, Object> otherVariables) {
+        return new ChatTokenizer(template, tokenizer, otherVariables);
+    }
+
+    /** The template. */
+    public ChatTemplate template() {
+        return template;
     }
 
     /** The tokenizer. */
@@ -36,6 +81,7 @@ public final class ChatTokenizer implements AutoCloseable {
         return tokenizer;
     }
 
+    /** Closes the tokenizer. */
     @Override
     public void close() {
         tokenizer.close();

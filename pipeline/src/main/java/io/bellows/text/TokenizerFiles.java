@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -34,9 +35,15 @@ record TokenizerFiles(Path folder, JsonNode tokenizer, JsonNode config, JsonNode
             throw new FileNotFoundException("Cannot find " + tokenizer
                     + ": a model folder needs the fast tokenizer's file; save it with transformers' save_pretrained");
         }
+        TokenizerFiles files = readConfig(folder);
+        return new TokenizerFiles(folder, json(tokenizer), files.config(), files.generation());
+    }
+
+    /** The small files only. */
+    static TokenizerFiles readConfig(Path folder) throws IOException {
         return new TokenizerFiles(
                 folder,
-                json(tokenizer),
+                MissingNode.getInstance(),
                 json(folder.resolve("tokenizer_config.json")),
                 json(folder.resolve("generation_config.json")));
     }
@@ -64,10 +71,10 @@ record TokenizerFiles(Path folder, JsonNode tokenizer, JsonNode config, JsonNode
         return tokens;
     }
 
-    /** All tokens that tokenizer_config.json declares special. */
-    Set<String> specialTokens() {
-        Set<String> tokens = new LinkedHashSet<>(namedTokens().values());
-        for (String list : new String[] {"additional_special_tokens", "extra_special_tokens"}) {
+    /** The special tokens without a role of their own. */
+    Set<String> additionalSpecialTokens() {
+        Set<String> tokens = new LinkedHashSet<>();
+        for (String list : List.of("additional_special_tokens", "extra_special_tokens")) {
             for (JsonNode entry : config.path(list)) {
                 String token = content(entry);
                 if (token != null) {
@@ -75,6 +82,13 @@ record TokenizerFiles(Path folder, JsonNode tokenizer, JsonNode config, JsonNode
                 }
             }
         }
+        return tokens;
+    }
+
+    /** All tokens that tokenizer_config.json declares special. */
+    Set<String> specialTokens() {
+        Set<String> tokens = new LinkedHashSet<>(namedTokens().values());
+        tokens.addAll(additionalSpecialTokens());
         for (JsonNode entry : config.path("added_tokens_decoder")) {
             String token = content(entry);
             if (token != null && entry.path("special").asBoolean()) {

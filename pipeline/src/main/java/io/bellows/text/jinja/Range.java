@@ -1,0 +1,6 @@
+package io.bellows.text.jinja;
+
+import java.util.List;
+
+/** What {@code range()} returns. */
+record Range(List<Object> items) {}

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -51,6 +52,7 @@ final class RawRows {
     record Sample(Set<String> columns, List<ObjectNode> rows) {}
 
     private final SparkSession spark;
+    private final Map<Integer, Dataset<Row>> tables = new HashMap<>();
 
     RawRows(SparkSession spark) {
         this.spark = spark;
@@ -165,6 +167,10 @@ final class RawRows {
     }
 
     private Dataset<Row> table(SourceFile file) {
+        return tables.computeIfAbsent(file.index(), index -> open(file));
+    }
+
+    private Dataset<Row> open(SourceFile file) {
         try {
             return spark.read().parquet(file.path());
         } catch (RuntimeException e) {

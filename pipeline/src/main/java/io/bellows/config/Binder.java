@@ -61,7 +61,7 @@ final class Binder {
         if (setting == null) {
             return bind(component.getType().asSubclass(Record.class), given, name + ".");
         }
-        if (given != null && !(given.isNull() && !component.getType().isPrimitive())) {
+        if (given != null && !given.isNull()) {
             try {
                 Object value = value(component.getGenericType(), given, name);
                 check(setting, value, name);

@@ -1,9 +1,8 @@
 package io.bellows.config;
 
+import io.bellows.reward.RewardRegistry;
 import java.io.IOException;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
@@ -171,19 +170,10 @@ final class Rules {
 
     private void reward() {
         List<RewardConfig.Function> functions = config.reward().functions();
-        if (functions.isEmpty()) {
-            errors.add(
-                    "Invalid reward.functions = []: name at least one reward function, such as [{name: number_match}]");
-        }
-        Set<String> names = new HashSet<>();
-        for (int i = 0; i < functions.size(); i++) {
-            RewardConfig.Function function = functions.get(i);
-            if (function.name() == null) {
-                errors.add("Invalid reward.functions[" + i + "].name = null: name the reward function");
-            } else if (!names.add(function.name())) {
-                errors.add("Invalid reward.functions[" + i + "].name = '" + function.name()
-                        + "': it is listed twice; keep one entry");
-            }
+        try {
+            RewardRegistry.standard().create(config.reward());
+        } catch (InvalidConfigException e) {
+            e.errors().forEach(error -> errors.add("Invalid " + error));
         }
         if (!functions.isEmpty() && functions.stream().allMatch(function -> function.weight() == 0)) {
             errors.add("Invalid reward.functions: every weight is 0, so every reward is; give one of them a weight");

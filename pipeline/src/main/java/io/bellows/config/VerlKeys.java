@@ -19,7 +19,7 @@ final class VerlKeys {
             "rollout.multi_turn.max_num_seqs", "rollout.max_num_seqs",
             "actor.data_loader_seed", "trainer.seed",
             "trainer.run_dir", "trainer.default_local_dir",
-            "data.batch_size", "data.train_batch_size");
+            "batch_size", "data.train_batch_size");
 
     private static final Map<String, String> NEEDLESS = Map.ofEntries(
             Map.entry("trainer.nnodes", "the cluster is Spark's: set spark.executor.instances"),

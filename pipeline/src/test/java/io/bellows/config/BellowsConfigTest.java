@@ -1,0 +1,236 @@
+package io.bellows.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class BellowsConfigTest {
+
+    @TempDir
+    Path folder;
+
+    private Path yaml;
+
+    @BeforeEach
+    void aValidFile() throws IOException {
+        Files.createFile(folder.resolve("train.jsonl"));
+        Files.createDirectory(folder.resolve("model"));
+        yaml = write("""
+                data:
+                  train_files: %1$s/train.jsonl
+                  train_batch_size: 32
+                model: {path: %1$s/model}
+                rollout: {n: 8}
+                actor:
+                  ppo_mini_batch_size: 16
+                  optim: {lr: 1e-4}
+                """.formatted(folder));
+    }
+
+    @Test
+    void bindsFileThenOverridesOverDefaults() {
+        BellowsConfig config =
+                load("rollout.n=4", "actor.optim.betas=[0.9, 0.95]", "rollout.stop=[\"\\n\\n\"]", "rollout.n=6");
+
+        assertThat(config.data().trainFiles()).containsExactly(folder + "/train.jsonl");
+        assertThat(config.data().trainBatchSize()).isEqualTo(32);
+        assertThat(config.data().maxPromptLength()).isEqualTo(512);
+        assertThat(config.rollout().n()).isEqualTo(6);
+        assertThat(config.rollout().stop()).containsExactly("\n\n");
+        assertThat(config.actor().optim().lr()).isEqualTo(1e-4);
+        assertThat(config.actor().optim().betas()).containsExactly(0.9, 0.95);
+        assertThat(config.data().valBatchSize()).isNull();
+        assertThat(config.reward().functions())
+                .containsExactly(new RewardConfig.Function("number_match", 1.0, Map.of()));
+    }
+
+    @Test
+    void clipRangesFollowClipRatioUnlessSet() {
+        BellowsConfig config = load("actor.clip_ratio=0.3", "actor.clip_ratio_high=0.28");
+
+        assertThat(config.actor().clipLow()).isEqualTo(0.3);
+        assertThat(config.actor().clipHigh()).isEqualTo(0.28);
+    }
+
+    @Test
+    void rewardEntriesKeepTheirOwnOptions() {
+        BellowsConfig config = load("reward.functions=[{name: format_match, weight: 0.2, pattern: 'a+', as: shape}]");
+
+        assertThat(config.reward().functions())
+                .containsExactly(
+                        new RewardConfig.Function("format_match", 0.2, Map.of("pattern", "a+", "as", "shape")));
+    }
+
+    @Test
+    void sparkPropertiesMayBeNestedFlatOrOverridden() throws IOException {
+        Files.writeString(yaml, Files.readString(yaml) + """
+                        spark:
+                          master: local[4]
+                          spark.executor.memory: 2g
+                          executor: {cores: 3}
+                        """);
+
+        assertThat(load("spark.master=local[2]").spark().properties())
+                .isEqualTo(
+                        Map.of("spark.master", "local[2]", "spark.executor.memory", "2g", "spark.executor.cores", "3"));
+    }
+
+    @Test
+    void reportsEveryErrorAtOnceWithKeyValueAndRemedy() {
+        List<String> errors = errors(
+                "data.train_batch_sise=8",
+                "rollout.n=1",
+                "rollout.temperature=warm",
+                "actor.ppo_mini_batch_size=12",
+                "algorithm.adv_estimator=gae",
+                "actor.optim.lr_warmup_steps=3",
+                "actor.optim.lr_warmup_steps_ratio=0.1",
+                "data.val_files=/nowhere/val.jsonl",
+                "actor.ppo_max_token_len_per_gpu=1000",
+                "oops");
+
+        assertThat(errors)
+                .containsExactlyInAnyOrder(
+                        "Invalid override 'oops': write key=value, such as data.train_batch_size=64",
+                        "Invalid key data.train_batch_sise: there is no such key; did you mean data.train_batch_size?",
+                        "Invalid rollout.temperature = 'warm': expected a number",
+                        "Invalid algorithm.adv_estimator = 'gae': use one of grpo",
+                        "Invalid data.val_files = '/nowhere/val.jsonl': no such file or folder; relative paths start at "
+                                + System.getProperty("user.dir"),
+                        "Invalid actor.optim.lr_warmup_steps_ratio = 0.1: actor.optim.lr_warmup_steps = 3 is set too;"
+                                + " keep one of them",
+                        "Invalid rollout.n = 1: grpo compares the samples of a prompt, so every advantage would be 0;"
+                                + " set 2 or more",
+                        "Invalid actor.ppo_mini_batch_size = 12: it must divide data.train_batch_size = 32; the nearest"
+                                + " that does is 8",
+                        "Invalid actor.ppo_max_token_len_per_gpu = 1000: a sequence may have data.max_prompt_length +"
+                                + " data.max_response_length = 1024 tokens; set at least that");
+    }
+
+    @Test
+    void keysOfVerlAreTranslated() {
+        assertThat(errors(
+                        "actor_rollout_ref.actor.optim.lr=1e-6",
+                        "actor_rollout_ref.rollout.nn=4",
+                        "actor_rollout_ref.rollout.name=vllm",
+                        "trainer.n_gpus_per_node=8",
+                        "batch_size=3",
+                        "zzz.qqqqqqqq=1"))
+                .containsExactlyInAnyOrder(
+                        "Invalid key actor_rollout_ref.actor.optim.lr: there is no such key; write actor.optim.lr",
+                        "Invalid key actor_rollout_ref.rollout.nn: there is no such key; did you mean rollout.n?",
+                        "Invalid key actor_rollout_ref.rollout.name: there is no such key; there is one engine; remove the key",
+                        "Invalid key trainer.n_gpus_per_node: there is no such key; the cluster is Spark's: set"
+                                + " spark.executor.resource.gpu.amount",
+                        "Invalid key batch_size: there is no such key; write data.train_batch_size",
+                        "Invalid key zzz.qqqqqqqq: there is no such key; remove it; 'bellows validate --defaults' lists every"
+                                + " key");
+    }
+
+    @Test
+    void wrongTypesAndRangesSayWhatIsExpected() {
+        assertThat(errors(
+                        "data.shuffle=perhaps",
+                        "data.train_batch_size=1.5",
+                        "data.max_prompt_length=0",
+                        "rollout.top_p=1.5",
+                        "rollout.top_k=0",
+                        "trainer.seed=null",
+                        "actor.optim=3",
+                        "reward.functions=[exact_match]"))
+                .contains(
+                        "Invalid data.shuffle = 'perhaps': expected true or false",
+                        "Invalid data.train_batch_size = 1.5: expected a whole number, such as 128",
+                        "Invalid data.max_prompt_length = 0: expected at least 1",
+                        "Invalid rollout.top_p = 1.5: expected at most 1.0",
+                        "Invalid rollout.top_k = 0: use -1 for all tokens or a number above 0",
+                        "Invalid trainer.seed = null: it needs a value, its default is 42",
+                        "Invalid actor.optim = 3: expected keys and values",
+                        "Invalid reward.functions = [\"exact_match\"]: expected an object, such as {name: exact_match, weight:"
+                                + " 1.0}");
+    }
+
+    @Test
+    void brokenYamlNamesFileAndLine() throws IOException {
+        Path broken = write("data:\n  train_batch_size: 3\n  train_batch_size: 4\n");
+
+        assertThat(catchThrowableOfType(InvalidConfigException.class, () -> BellowsConfig.load(broken, List.of())))
+                .hasMessageContaining("Invalid YAML in " + broken + ", line 3: Duplicate field 'train_batch_size'");
+    }
+
+    @Test
+    void aMissingFileIsAConfigurationError() {
+        assertThat(catchThrowableOfType(
+                        InvalidConfigException.class, () -> BellowsConfig.load(folder.resolve("none.yaml"), List.of())))
+                .hasMessageContaining("Cannot read the configuration file");
+    }
+
+    @Test
+    void sftNeedsNoRolloutRules() {
+        BellowsConfig config = BellowsConfig.load(yaml, List.of("rollout.n=1"), Purpose.SFT);
+
+        assertThat(config.rollout().n()).isEqualTo(1);
+    }
+
+    @Test
+    void resolvedConfigurationReadsBackEqual() {
+        BellowsConfig config = load("spark.master=local[2]", "reward.functions=[{name: format_match, pattern: x}]");
+
+        assertThat(BellowsConfig.fromResolved(config.resolved())).isEqualTo(config);
+        assertThat(BellowsConfig.fromResolved(config.resolved()).hash()).isEqualTo(config.hash());
+    }
+
+    @Test
+    void onlyFixedKeysCountAsADifference() {
+        BellowsConfig before = load("trainer.total_training_steps=5");
+        BellowsConfig longer = load("trainer.total_training_steps=9", "spark.master=local[2]");
+        BellowsConfig other = load("actor.optim.lr=2e-4", "reward.functions=[{name: exact_match}]");
+
+        assertThat(before.differencesOnResume(longer)).isEmpty();
+        assertThat(before.hash()).isEqualTo(longer.hash());
+        assertThat(before.differencesOnResume(other))
+                .containsExactly(
+                        "actor.optim.lr was 1.0E-4, is now 2.0E-4",
+                        "reward.functions was [{\"name\":\"number_match\",\"weight\":1.0}], is now"
+                                + " [{\"name\":\"exact_match\",\"weight\":1.0}]");
+        assertThat(before.hash()).isNotEqualTo(other.hash());
+    }
+
+    @Test
+    void everyKeyHasADefaultAndAMeaning() {
+        assertThat(BellowsConfig.keys()).allSatisfy(key -> {
+            assertThat(key.name()).matches("[a-z0-9_.*]+");
+            assertThat(key.about()).isNotBlank();
+        });
+        assertThat(BellowsConfig.keys().stream().map(Key::name))
+                .contains(
+                        "actor.ppo_max_token_len_per_gpu",
+                        "rollout.val_kwargs.do_sample",
+                        "reward.functions",
+                        "spark.*")
+                .doesNotHaveDuplicates();
+    }
+
+    private BellowsConfig load(String... overrides) {
+        return BellowsConfig.load(yaml, List.of(overrides));
+    }
+
+    private List<String> errors(String... overrides) {
+        return new ArrayList<>(catchThrowableOfType(InvalidConfigException.class, () -> load(overrides))
+                .errors());
+    }
+
+    private Path write(String text) throws IOException {
+        Path file = folder.resolve("config.yaml");
+        return Files.writeString(file, text);
+    }
+}

@@ -1,0 +1,155 @@
+package io.bellows.model;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.pytorch.engine.PtNDManager;
+import ai.djl.pytorch.jni.ScriptBridge.Mode;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Scores sequences under a decoder's weights, and carries gradients back to them.
+ *
+ * <p>Padding-free: linear layers see the tokens of all sequences on one axis, attention runs per sequence. Logits of all
+ * tokens never live at once. Safe for several threads.
+ */
+public final class Decoder implements AutoCloseable {
+
+    private static final long MAX_LOGITS = 1L << 24; // 64 MiB of fp32
+
+    private final Kernels kernels;
+    private final ModelConfig config;
+    private final PtNDManager manager;
+    private final RotaryTable rotary;
+
+    /**
+     * Creates a decoder.
+     *
+     * @param kernels the compiled source
+     * @param config the shape that all weights given later have
+     * @param maxLength longest sequence in tokens
+     * @throws IllegalArgumentException if {@code maxLength} exceeds the model's positions
+     */
+    public Decoder(Kernels kernels, ModelConfig config, int maxLength) {
+        if (maxLength > config.maxPositions()) {
+            throw new IllegalArgumentException("Invalid length " + maxLength
+                    + ": the model's max_position_embeddings is " + config.maxPositions());
+        }
+        this.kernels = kernels;
+        this.config = config;
+        this.manager = kernels.newManager();
+        this.rotary = RotaryTable.create(manager, config, maxLength);
+    }
+
+    /**
+     * Scores tokens without recording a graph.
+     *
+     * @param weights the weights
+     * @param sequences the sequences
+     * @param temperature positive; logits are divided by it
+     * @return log-probs and entropies of the scored tokens, in order
+     */
+    public TokenScores score(Weights weights, PackedSequences sequences, double temperature) {
+        try (GradientMode off = GradientMode.off();
+                PtNDManager scope = kernels.newManager()) {
+            NDArray hidden = hidden(scope, Mode.INFERENCE, weights, sequences);
+            return scores(scope, Mode.INFERENCE, hidden, weights, targets(scope, sequences), temperature);
+        }
+    }
+
+    /**
+     * Scores tokens and keeps what the backward pass needs.
+     *
+     * @param weights the weights, with gradients enabled by {@link Gradients#of}
+     * @param sequences the sequences
+     * @param temperature positive; logits are divided by it
+     * @return the pass, to be closed by the caller
+     */
+    public ForwardPass forward(Weights weights, PackedSequences sequences, double temperature) {
+        PtNDManager scope = kernels.newManager();
+        try {
+            NDArray hidden;
+            try (GradientMode on = GradientMode.on()) {
+                hidden = hidden(scope, Mode.ORDINARY, weights, sequences);
+            }
+            return new ForwardPass(this, scope, hidden, weights, targets(scope, sequences), temperature);
+        } catch (RuntimeException e) {
+            scope.close();
+            throw e;
+        }
+    }
+
+    private NDArray hidden(PtNDManager scope, Mode mode, Weights weights, PackedSequences sequences) {
+        int longest = 0;
+        for (int i = 0; i + 1 < sequences.bounds().length; i++) {
+            longest = Math.max(longest, sequences.bounds()[i + 1] - sequences.bounds()[i]);
+        }
+        if (longest > rotary.length()) {
+            throw new IllegalArgumentException(
+                    "Cannot score a sequence of " + longest + " tokens: this decoder was made for " + rotary.length());
+        }
+        return kernels.tensor(
+                scope,
+                "hidden",
+                mode,
+                weights.list(),
+                scope.create(toLongs(sequences.ids())),
+                scope.create(sequences.positions()),
+                toLongs(sequences.bounds()),
+                scope.create(toLongs(sequences.rows())),
+                rotary.cos(),
+                rotary.sin(),
+                dimensions(),
+                config.normEpsilon());
+    }
+
+    TokenScores scores(
+            PtNDManager scope, Mode mode, NDArray hidden, Weights weights, NDArray targets, double temperature) {
+        List<NDArray> scores =
+                kernels.tensors(scope, "token_scores", mode, hidden, weights.head(), targets, 1 / temperature, chunk());
+        return new TokenScores(scores.get(0).toFloatArray(), scores.get(1).toFloatArray());
+    }
+
+    NDArray scoresBackward(
+            PtNDManager scope,
+            NDArray hidden,
+            Weights weights,
+            NDArray headGradient,
+            NDArray targets,
+            float[] dLogProb,
+            float[] dEntropy,
+            double temperature) {
+        return kernels.tensor(
+                scope,
+                "token_scores_backward",
+                Mode.ORDINARY,
+                hidden,
+                weights.head(),
+                targets,
+                scope.create(dLogProb),
+                scope.create(dEntropy),
+                headGradient,
+                1 / temperature,
+                chunk());
+    }
+
+    private static NDArray targets(PtNDManager scope, PackedSequences sequences) {
+        return scope.create(toLongs(sequences.targets()));
+    }
+
+    private long[] dimensions() {
+        return new long[] {config.layers(), config.heads(), config.keyValueHeads()};
+    }
+
+    private long chunk() {
+        return Math.max(1, MAX_LOGITS / config.vocabularySize());
+    }
+
+    private static long[] toLongs(int[] values) {
+        return Arrays.stream(values).asLongStream().toArray();
+    }
+
+    @Override
+    public void close() {
+        manager.close();
+    }
+}

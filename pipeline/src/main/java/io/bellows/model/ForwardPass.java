@@ -1,0 +1,69 @@
+package io.bellows.model;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.pytorch.engine.PtNDArray;
+import ai.djl.pytorch.engine.PtNDManager;
+import ai.djl.pytorch.jni.JniUtils;
+import ai.djl.pytorch.jni.ScriptBridge;
+import ai.djl.pytorch.jni.ScriptBridge.Mode;
+
+/**
+ * A forward pass whose graph is kept until closed. The loss is computed outside, on {@link #scores()}; its derivatives
+ * come back by {@link #backward}.
+ */
+public final class ForwardPass implements AutoCloseable {
+
+    private final Decoder decoder;
+    private final PtNDManager scope;
+    private final NDArray hidden;
+    private final NDArray detached;
+    private final Weights weights;
+    private final NDArray targets;
+    private final double temperature;
+    private final TokenScores scores;
+
+    ForwardPass(
+            Decoder decoder, PtNDManager scope, NDArray hidden, Weights weights, NDArray targets, double temperature) {
+        this.decoder = decoder;
+        this.scope = scope;
+        this.hidden = hidden;
+        this.weights = weights;
+        this.targets = targets;
+        this.temperature = temperature;
+        try (GradientMode off = GradientMode.off()) {
+            this.detached = JniUtils.detachGradient((PtNDArray) hidden);
+            this.detached.attach(scope);
+            this.scores = decoder.scores(scope, Mode.ORDINARY, detached, weights, targets, temperature);
+        }
+    }
+
+    /**
+     * Returns what the decoder said about the scored tokens.
+     *
+     * @return log-probs and entropies, N each
+     */
+    public TokenScores scores() {
+        return scores;
+    }
+
+    /**
+     * Adds d(loss)/d(weights) to the gradients.
+     *
+     * @param gradients where to add
+     * @param dLogProb d(loss)/d(log-prob) of each scored token, N
+     * @param dEntropy d(loss)/d(entropy) of each scored token, N
+     */
+    public void backward(Gradients gradients, float[] dLogProb, float[] dEntropy) {
+        NDArray dHidden;
+        try (GradientMode off = GradientMode.off()) {
+            dHidden = decoder.scoresBackward(
+                    scope, detached, weights, gradients.head(), targets, dLogProb, dEntropy, temperature);
+        }
+        ScriptBridge.backward(hidden, dHidden);
+    }
+
+    @Override
+    public void close() {
+        scope.close();
+    }
+}

@@ -1,0 +1,98 @@
+package io.bellows.model;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.pytorch.engine.PtNDArray;
+import ai.djl.pytorch.engine.PtNDManager;
+import ai.djl.pytorch.jni.JniUtils;
+import ai.djl.pytorch.jni.ScriptBridge.Mode;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The gradients of a set of weights: one buffer per parameter, made once, that backward passes add to. */
+public final class Gradients implements AutoCloseable {
+
+    private final Kernels kernels;
+    private final PtNDManager manager;
+    private final List<NDArray> tensors;
+    private final NDArray head;
+
+    private Gradients(Kernels kernels, PtNDManager manager, List<NDArray> tensors, NDArray head) {
+        this.kernels = kernels;
+        this.manager = manager;
+        this.tensors = tensors;
+        this.head = head;
+    }
+
+    /**
+     * Enables gradients on the weights and allocates their buffers, filled with zeros.
+     *
+     * @param kernels the compiled source
+     * @param weights the weights; must outlive this object
+     * @return the gradients, to be closed by the caller
+     */
+    public static Gradients of(Kernels kernels, Weights weights) {
+        PtNDManager manager = kernels.newManager();
+        List<NDArray> parameters = List.copyOf(weights.parameters().values());
+        parameters.forEach(parameter -> parameter.setRequiresGradient(true));
+        try (GradientMode on = GradientMode.on()) {
+            kernels.run("make_gradients", Mode.ORDINARY, parameters);
+        }
+        List<NDArray> tensors = new ArrayList<>();
+        NDArray head = null;
+        for (NDArray parameter : parameters) {
+            NDArray gradient = JniUtils.getGradient((PtNDArray) parameter); // aliases the leaf's buffer
+            gradient.attach(manager);
+            tensors.add(gradient);
+            head = parameter == weights.head() ? gradient : head;
+        }
+        return new Gradients(kernels, manager, List.copyOf(tensors), head);
+    }
+
+    /**
+     * Returns the buffers in the order of {@link Weights#parameters()}.
+     *
+     * @return an unmodifiable list
+     */
+    public List<NDArray> tensors() {
+        return tensors;
+    }
+
+    NDArray head() {
+        return head;
+    }
+
+    /**
+     * Returns the Euclidean norm over all parameters.
+     *
+     * @return the norm; not finite if any gradient is not
+     */
+    public double norm() {
+        try (GradientMode off = GradientMode.off();
+                PtNDManager scope = kernels.newManager()) {
+            return kernels.tensor(scope, "norm", Mode.ORDINARY, tensors).getFloat();
+        }
+    }
+
+    /**
+     * Multiplies all gradients.
+     *
+     * @param factor the factor
+     */
+    public void scale(double factor) {
+        try (GradientMode off = GradientMode.off()) {
+            kernels.run("scale", Mode.ORDINARY, tensors, factor);
+        }
+    }
+
+    /** Sets all gradients to zero. */
+    public void zero() {
+        try (GradientMode off = GradientMode.off()) {
+            kernels.run("zero", Mode.ORDINARY, tensors);
+        }
+    }
+
+    @Override
+    public void close() {
+        manager.close();
+    }
+}

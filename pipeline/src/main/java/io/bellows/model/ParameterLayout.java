@@ -1,0 +1,73 @@
+package io.bellows.model;
+
+import ai.djl.ndarray.types.Shape;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Names and shapes of a decoder's parameters in the order that the decoder source expects.
+ *
+ * @param slots one entry per place of the weight list, in order
+ */
+record ParameterLayout(List<Slot> slots) {
+
+    /** Places per layer in the decoder source. */
+    static final int PER_LAYER = 14;
+
+    /** Places before the first layer: embedding, final norm, output head. */
+    static final int BEFORE_LAYERS = 3;
+
+    /**
+     * One place of the weight list.
+     *
+     * @param name the tensor's name in Hugging Face files, or null where the architecture has none
+     * @param shape its shape, or null
+     */
+    record Slot(String name, Shape shape) {
+        static final Slot ABSENT = new Slot(null, null);
+
+        boolean isAbsent() {
+            return name == null;
+        }
+
+        boolean isMatrix() {
+            return shape.dimension() == 2;
+        }
+
+        boolean isNorm() {
+            return name.endsWith("norm.weight");
+        }
+    }
+
+    static ParameterLayout of(ModelConfig config) {
+        long hidden = config.hiddenSize();
+        long query = (long) config.heads() * config.headSize();
+        long keyValue = (long) config.keyValueHeads() * config.headSize();
+        long inner = config.intermediateSize();
+        Shape vocabulary = new Shape(config.vocabularySize(), hidden);
+        List<Slot> slots = new ArrayList<>();
+        slots.add(new Slot("model.embed_tokens.weight", vocabulary));
+        slots.add(new Slot("model.norm.weight", new Shape(hidden)));
+        slots.add(config.tiedEmbeddings() ? slots.get(0) : new Slot("lm_head.weight", vocabulary));
+        for (int layer = 0; layer < config.layers(); layer++) {
+            String at = "model.layers." + layer + ".";
+            slots.add(new Slot(at + "input_layernorm.weight", new Shape(hidden)));
+            addProjection(slots, at + "self_attn.q_proj", query, hidden, config.attentionBias());
+            addProjection(slots, at + "self_attn.k_proj", keyValue, hidden, config.attentionBias());
+            addProjection(slots, at + "self_attn.v_proj", keyValue, hidden, config.attentionBias());
+            slots.add(Slot.ABSENT); // q norm
+            slots.add(Slot.ABSENT); // k norm
+            slots.add(new Slot(at + "self_attn.o_proj.weight", new Shape(hidden, query)));
+            slots.add(new Slot(at + "post_attention_layernorm.weight", new Shape(hidden)));
+            slots.add(new Slot(at + "mlp.gate_proj.weight", new Shape(inner, hidden)));
+            slots.add(new Slot(at + "mlp.up_proj.weight", new Shape(inner, hidden)));
+            slots.add(new Slot(at + "mlp.down_proj.weight", new Shape(hidden, inner)));
+        }
+        return new ParameterLayout(List.copyOf(slots));
+    }
+
+    private static void addProjection(List<Slot> slots, String name, long rows, long columns, boolean bias) {
+        slots.add(new Slot(name + ".weight", new Shape(rows, columns)));
+        slots.add(bias ? new Slot(name + ".bias", new Shape(rows)) : Slot.ABSENT);
+    }
+}

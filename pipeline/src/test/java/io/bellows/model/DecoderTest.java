@@ -1,0 +1,216 @@
+package io.bellows.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import ai.djl.Device;
+import ai.djl.ndarray.NDArray;
+import com.fasterxml.jackson.databind.JsonNode;
+import io.bellows.model.PackedSequences.Sequence;
+import io.bellows.training.AdamW;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.assertj.core.data.Offset;
+import org.assertj.core.data.Percentage;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class DecoderTest {
+
+    private static final Offset<Double> TOLERANCE = within(1e-4);
+
+    private static Kernels kernels;
+
+    @BeforeAll
+    static void load() {
+        kernels = Kernels.load(Device.cpu());
+    }
+
+    @AfterAll
+    static void close() {
+        kernels.close();
+    }
+
+    private static PackedSequences pack(List<int[]> rows) {
+        return PackedSequences.of(rows.stream().map(ids -> new Sequence(ids, 1)).toList());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"qwen2", "qwen2_bf16"})
+    void logProbsAndEntropiesEqualTransformers(String name) {
+        GoldenModel golden = GoldenModel.named(name);
+        try (Weights weights = Weights.load(kernels, golden.folder());
+                Decoder decoder = new Decoder(kernels, weights.config(), 64)) {
+            List<int[]> rows = golden.rows("right");
+            TokenScores scores = decoder.score(weights, pack(rows), 1.0);
+            List<Double> logProbs = new ArrayList<>();
+            List<Double> entropies = new ArrayList<>();
+            for (int i = 0; i < rows.size(); i++) {
+                logProbs.addAll(golden.tokens("right", "token_logprobs", i));
+                entropies.addAll(golden.tokens("right", "entropy", i));
+            }
+            assertThat(scores.logProbs()).hasSize(logProbs.size());
+            for (int i = 0; i < logProbs.size(); i++) {
+                assertThat((double) scores.logProbs()[i]).isCloseTo(logProbs.get(i), TOLERANCE);
+                assertThat((double) scores.entropies()[i]).isCloseTo(entropies.get(i), TOLERANCE);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"qwen2", "qwen2_bf16"})
+    void gradientsAndThreeAdamWStepsEqualTransformers(String name) {
+        GoldenModel golden = GoldenModel.named(name);
+        JsonNode train =
+                golden.values().has("steps") ? golden.values() : golden.values().path("train");
+        try (Weights weights = Weights.load(kernels, golden.folder());
+                Decoder decoder = new Decoder(kernels, weights.config(), 64);
+                Gradients gradients = Gradients.of(kernels, weights);
+                AdamW optimizer = new AdamW(kernels, weights, new AdamW.Settings(0.9, 0.95, 1e-8, 0.01))) {
+            PackedSequences sequences = pack(golden.rows("right"));
+            assertThat(train.path("steps")).hasSize(3);
+            for (int step = 0; step < 3; step++) {
+                double loss = crossEntropy(decoder, weights, gradients, sequences);
+                JsonNode expected = train.path("steps").get(step);
+                assertThat(loss).isCloseTo(expected.path("loss").asDouble(), TOLERANCE);
+                double norm = gradients.norm();
+                assertThat(norm)
+                        .isCloseTo(expected.path("grad_norm_before_clip").asDouble(), Percentage.withPercentage(0.01));
+                if (step == 0) {
+                    assertNorms(weights, gradients.tensors(), train.path("grads_step0_before_clip"));
+                }
+                gradients.scale(Math.min(1, 1 / (norm + 1e-6)));
+                optimizer.step(gradients, 1e-3);
+                gradients.zero();
+            }
+            assertNorms(weights, List.copyOf(weights.parameters().values()), train.path("params_after_3_steps"));
+        }
+    }
+
+    /** Mean negative log-likelihood over all targets; adds its gradient. */
+    private static double crossEntropy(
+            Decoder decoder, Weights weights, Gradients gradients, PackedSequences sequences) {
+        try (ForwardPass pass = decoder.forward(weights, sequences, 1.0)) {
+            float[] logProbs = pass.scores().logProbs();
+            float[] dLogProb = new float[logProbs.length];
+            Arrays.fill(dLogProb, -1f / logProbs.length);
+            pass.backward(gradients, dLogProb, new float[logProbs.length]);
+            double sum = 0;
+            for (float logProb : logProbs) {
+                sum -= logProb;
+            }
+            return sum / logProbs.length;
+        }
+    }
+
+    private static void assertNorms(Weights weights, List<NDArray> tensors, JsonNode expected) {
+        int i = 0;
+        for (String name : weights.parameters().keySet()) {
+            double squares = 0;
+            for (float value : tensors.get(i++).toFloatArray()) {
+                squares += (double) value * value;
+            }
+            assertThat(Math.sqrt(squares))
+                    .as(name)
+                    .isCloseTo(expected.path(name).path("norm").asDouble(), Percentage.withPercentage(0.01));
+        }
+    }
+
+    @Test
+    void entropyAndTemperatureGradientsEqualFiniteDifferences() {
+        GoldenModel golden = GoldenModel.named("qwen2");
+        try (Weights weights = Weights.load(kernels, golden.folder());
+                Decoder decoder = new Decoder(kernels, weights.config(), 64);
+                Gradients gradients = Gradients.of(kernels, weights)) {
+            PackedSequences sequences = PackedSequences.of(List.of(
+                    new Sequence(golden.rows("right").get(0), 9),
+                    new Sequence(golden.rows("right").get(1), 5)));
+            double temperature = 5;
+            try (ForwardPass pass = decoder.forward(weights, sequences, temperature)) {
+                float[] dLogProb = new float[sequences.targets().length];
+                float[] dEntropy = new float[dLogProb.length];
+                Arrays.fill(dLogProb, 0.3f);
+                Arrays.fill(dEntropy, 0.7f);
+                pass.backward(gradients, dLogProb, dEntropy);
+            }
+            NDArray norm = weights.parameters().get("model.norm.weight");
+            int index = List.copyOf(weights.parameters().keySet()).indexOf("model.norm.weight");
+            float[] gradient = gradients.tensors().get(index).toFloatArray();
+            float[] original = norm.toFloatArray();
+            for (int i = 0; i < 4; i++) {
+                double step = 1e-2;
+                double up = objective(decoder, weights, norm, moved(original, i, step), sequences, temperature);
+                double down = objective(decoder, weights, norm, moved(original, i, -step), sequences, temperature);
+                assertThat((double) gradient[i]).isCloseTo((up - down) / (2 * step), within(5e-3));
+            }
+        }
+    }
+
+    private static float[] moved(float[] values, int index, double step) {
+        float[] moved = values.clone();
+        moved[index] += (float) step;
+        return moved;
+    }
+
+    private static double objective(
+            Decoder decoder,
+            Weights weights,
+            NDArray parameter,
+            float[] values,
+            PackedSequences sequences,
+            double temperature) {
+        parameter.set(values);
+        TokenScores scores = decoder.score(weights, sequences, temperature);
+        double sum = 0;
+        for (int i = 0; i < scores.logProbs().length; i++) {
+            sum += 0.3 * scores.logProbs()[i] + 0.7 * scores.entropies()[i];
+        }
+        return sum;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"qwen2", "qwen2_bf16"})
+    void aSavedFolderKeepsEveryFileNameTypeShapeAndValue(String name, @TempDir Path target) throws IOException {
+        GoldenModel golden = GoldenModel.named(name);
+        try (Weights weights = Weights.load(kernels, golden.folder())) {
+            ModelFolder.save(golden.folder(), target, weights);
+        }
+        SafeTensorsFile before = SafeTensorsFile.open(golden.folder().resolve("model.safetensors"));
+        SafeTensorsFile after = SafeTensorsFile.open(target.resolve("model.safetensors"));
+        assertThat(after.entries().keySet()).isEqualTo(before.entries().keySet());
+        for (Map.Entry<String, SafeTensorsFile.Entry> entry : before.entries().entrySet()) {
+            assertThat(after.entries().get(entry.getKey()).type())
+                    .isEqualTo(entry.getValue().type());
+            assertThat(after.entries().get(entry.getKey()).shape())
+                    .isEqualTo(entry.getValue().shape());
+            assertThat(after.map(entry.getKey())).isEqualTo(before.map(entry.getKey()));
+        }
+        assertThat(after.metadata()).containsEntry("format", "pt");
+        for (String file : List.of("config.json", "tokenizer.json", "generation_config.json")) {
+            assertThat(target.resolve(file))
+                    .hasSameBinaryContentAs(golden.folder().resolve(file));
+        }
+    }
+
+    @Test
+    void aCutFileIsRefusedByName(@TempDir Path folder) throws IOException {
+        GoldenModel golden = GoldenModel.named("qwen2");
+        Files.copy(golden.folder().resolve("config.json"), folder.resolve("config.json"));
+        byte[] bytes = Files.readAllBytes(golden.folder().resolve("model.safetensors"));
+        Files.write(folder.resolve("model.safetensors"), Arrays.copyOf(bytes, bytes.length / 2));
+        assertThatThrownBy(() -> Weights.load(kernels, folder))
+                .isInstanceOf(InvalidModelException.class)
+                .hasMessageContaining("model.safetensors")
+                .hasMessageContaining("cut short");
+    }
+}

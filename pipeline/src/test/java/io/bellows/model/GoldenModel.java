@@ -1,0 +1,62 @@
+package io.bellows.model;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.URISyntaxException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A tiny model with reference values computed by Hugging Face transformers. */
+public record GoldenModel(Path folder, JsonNode values) {
+
+    public static GoldenModel named(String name) {
+        return new GoldenModel(path("/golden/models/" + name), json("/golden/model_" + name + ".json"));
+    }
+
+    public static Path path(String resource) {
+        try {
+            return Path.of(GoldenModel.class.getResource(resource).toURI());
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    public static JsonNode json(String resource) {
+        try (InputStream in = GoldenModel.class.getResourceAsStream(resource)) {
+            return new ObjectMapper().readTree(in);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The token ids of each row without its padding. */
+    public List<int[]> rows(String side) {
+        List<int[]> rows = new ArrayList<>();
+        JsonNode batch = values.path(side);
+        for (int i = 0; i < batch.path("input_ids").size(); i++) {
+            List<Integer> ids = new ArrayList<>();
+            for (int t = 0; t < batch.path("input_ids").get(i).size(); t++) {
+                if (batch.path("attention_mask").get(i).get(t).asInt() == 1) {
+                    ids.add(batch.path("input_ids").get(i).get(t).asInt());
+                }
+            }
+            rows.add(ids.stream().mapToInt(Integer::intValue).toArray());
+        }
+        return rows;
+    }
+
+    /** The non-null entries of row {@code i} of a per-token table. */
+    public List<Double> tokens(String side, String table, int i) {
+        List<Double> out = new ArrayList<>();
+        values.path(side).path(table).get(i).forEach(v -> {
+            if (!v.isNull()) {
+                out.add(v.asDouble());
+            }
+        });
+        return out;
+    }
+}

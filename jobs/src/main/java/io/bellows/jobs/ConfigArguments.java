@@ -1,0 +1,39 @@
+package io.bellows.jobs;
+
+import io.bellows.config.BellowsConfig;
+import io.bellows.config.Purpose;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code -c FILE key=value …}: the configuration of a run. */
+final class ConfigArguments {
+
+    @Option(
+            names = {"-c", "--config"},
+            required = true,
+            paramLabel = "FILE",
+            description = "YAML with verl's keys, such as conf/grpo-gsm8k.yaml.")
+    private Path file;
+
+    @Parameters(
+            arity = "0..*",
+            paramLabel = "key=value",
+            description = "Overrides, such as rollout.n=8 trainer.total_training_steps=20. The value is YAML.")
+    private List<String> overrides = new ArrayList<>();
+
+    /** The configuration, checked for {@code purpose}. */
+    BellowsConfig load(Purpose purpose) {
+        return BellowsConfig.load(file(), overrides, purpose);
+    }
+
+    private Path file() {
+        if (!file.isAbsolute() && !Files.exists(file) && Files.exists(Home.resolve(file))) {
+            return Home.resolve(file); // a preset of this project, from any working directory
+        }
+        return file;
+    }
+}

@@ -1,0 +1,81 @@
+package io.bellows.jobs;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** JSON Lines in: one object a line, empty lines passed over. */
+final class JsonLines implements AutoCloseable {
+
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .build();
+
+    private final String name;
+    private final BufferedReader reader;
+    private int line;
+    private String text;
+
+    private JsonLines(String name, BufferedReader reader) {
+        this.name = name;
+        this.reader = reader;
+    }
+
+    /** Opens a file, or standard input for {@code -}. */
+    static JsonLines open(Path file) throws IOException {
+        if (file.toString().equals("-")) {
+            return new JsonLines(
+                    "standard input", new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)));
+        }
+        if (!Files.isRegularFile(file)) {
+            throw new UsageException(
+                    "Cannot read " + file + ": no such file; give JSON lines, or - for standard input");
+        }
+        return new JsonLines(file.toString(), Files.newBufferedReader(file));
+    }
+
+    /** Moves to the next line that is not blank; false at the end. */
+    boolean next() throws IOException {
+        do {
+            text = reader.readLine();
+            line++;
+        } while (text != null && text.isBlank());
+        return text != null;
+    }
+
+    /**
+     * The object of the current line.
+     *
+     * @throws IllegalArgumentException when the line is no JSON object; the message names file and line
+     */
+    ObjectNode object() {
+        JsonNode node;
+        try {
+            node = JSON.readTree(text);
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException("Invalid JSON in " + place() + ": " + e.getOriginalMessage(), e);
+        }
+        if (node instanceof ObjectNode object) {
+            return object;
+        }
+        throw new IllegalArgumentException("Invalid line in " + place() + ": expected a JSON object");
+    }
+
+    /** File and number of the current line. */
+    String place() {
+        return name + ", line " + line;
+    }
+
+    @Override
+    public void close() throws IOException {
+        reader.close();
+    }
+}

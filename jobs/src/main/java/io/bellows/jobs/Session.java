@@ -1,0 +1,57 @@
+package io.bellows.jobs;
+
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.spark.sql.SparkSession;
+
+/** Opens the Spark session: embedded in this process, or on the cluster that spark-submit chose. */
+final class Session {
+
+    private Session() {}
+
+    /**
+     * A session. What spark-submit was given wins over {@code configured}, which wins over our defaults; the defaults of the
+     * embedded mode (all cores, loopback, no user interface) hold only where no master is given by spark-submit.
+     *
+     * @param name shown in Spark's user interface
+     * @param configured properties of the run's configuration, names starting with {@code spark.}
+     */
+    static SparkSession open(String name, Map<String, String> configured) {
+        Map<String, String> properties = new TreeMap<>(everywhere());
+        if (System.getProperty("spark.master") == null) {
+            properties.putAll(embedded());
+        }
+        properties.putAll(configured);
+        properties.keySet().removeIf(key -> System.getProperty(key) != null);
+        SparkSession.Builder builder = SparkSession.builder().appName("bellows " + name);
+        properties.forEach(builder::config);
+        return builder.getOrCreate();
+    }
+
+    private static Map<String, String> everywhere() {
+        return Map.of(
+                // One engine per executor: waiting for a local slot only leaves another engine idle.
+                "spark.locality.wait", "0s",
+                // A lost executor must never mix two generations of a rollout: abort instead.
+                "spark.sql.shuffle.orderIndependentChecksum.enabled", "true",
+                "spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch", "true",
+                "spark.sql.session.timeZone", "UTC",
+                "spark.ui.showConsoleProgress", "false");
+    }
+
+    private static Map<String, String> embedded() {
+        String scratch = Path.of(
+                        System.getProperty("java.io.tmpdir"),
+                        "bellows-warehouse-" + ProcessHandle.current().pid())
+                .toString();
+        return Map.of(
+                "spark.master", "local[*]",
+                "spark.ui.enabled", "false",
+                "spark.driver.host", "127.0.0.1",
+                "spark.driver.bindAddress", "127.0.0.1",
+                "spark.sql.shuffle.partitions",
+                        Integer.toString(Math.max(2, Runtime.getRuntime().availableProcessors())),
+                "spark.sql.warehouse.dir", scratch);
+    }
+}

@@ -70,7 +70,7 @@ final class RunChart {
     }
 
     /** The greedy validation accuracy of an iteration, or null. */
-    private static Double accuracy(Map<String, Double> row) {
+    static Double accuracy(Map<String, Double> row) {
         return row.entrySet().stream()
                 .filter(metric -> metric.getKey().startsWith("val-core/")
                         && metric.getKey().endsWith("/mean@1"))

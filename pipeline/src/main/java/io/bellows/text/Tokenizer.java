@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.HashMap;
@@ -44,9 +45,10 @@ public final class Tokenizer implements AutoCloseable {
         this.stopIds = stopIds(files);
         this.controlTokens = ControlTokens.of(json, files.specialTokens());
         Path file = files.folder().resolve("tokenizer.json");
-        this.original = open(json, file);
+        this.original = open(Files.readAllBytes(file), file);
         try {
-            this.disguised = open(controlTokens.disguise(json), file);
+            byte[] disguise = controlTokens.disguise(json).toString().getBytes(StandardCharsets.UTF_8);
+            this.disguised = open(disguise, file);
         } catch (IOException | RuntimeException e) {
             original.close();
             throw e;
@@ -179,13 +181,12 @@ public final class Tokenizer implements AutoCloseable {
         }
     }
 
-    private static HuggingFaceTokenizer open(JsonNode json, Path file) throws IOException {
+    private static HuggingFaceTokenizer open(byte[] bytes, Path file) throws IOException {
         // The library would otherwise look on the network for a build that suits a GPU it finds.
         if (System.getProperty("ai.djl.offline") == null) {
             System.setProperty("ai.djl.offline", "true");
         }
         try {
-            byte[] bytes = json.toString().getBytes(StandardCharsets.UTF_8);
             return HuggingFaceTokenizer.newInstance(new ByteArrayInputStream(bytes), PLAIN);
         } catch (RuntimeException e) {
             throw new IOException(

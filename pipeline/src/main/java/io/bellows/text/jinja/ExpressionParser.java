@@ -225,32 +225,18 @@ final class ExpressionParser {
 
     private List<Expression> itemsUntil(String close) {
         List<Expression> items = new ArrayList<>();
-        while (!tokens.skip(close)) {
-            if (!items.isEmpty()) {
-                tokens.expect(",");
-                if (tokens.skip(close)) {
-                    break;
-                }
-            }
-            items.add(expression());
-        }
+        tokens.readItems(close, () -> items.add(expression()));
         return items;
     }
 
     private Expression dict(Token open) {
         List<Expression> keys = new ArrayList<>();
         List<Expression> values = new ArrayList<>();
-        while (!tokens.skip("}")) {
-            if (!keys.isEmpty()) {
-                tokens.expect(",");
-                if (tokens.skip("}")) {
-                    break;
-                }
-            }
+        tokens.readItems("}", () -> {
             keys.add(expression());
             tokens.expect(":");
             values.add(expression());
-        }
+        });
         return new Expressions.DictLiteral(open.line(), keys, values);
     }
 
@@ -308,17 +294,7 @@ final class ExpressionParser {
         tokens.expect("(");
         List<Expression> positional = new ArrayList<>();
         Map<String, Expression> named = new LinkedHashMap<>();
-        boolean first = true;
-        while (!tokens.skip(")")) {
-            if (!first) {
-                tokens.expect(",");
-                if (tokens.skip(")")) {
-                    break;
-                }
-            }
-            first = false;
-            argument(positional, named);
-        }
+        tokens.readItems(")", () -> argument(positional, named));
         return new CallArguments(positional, named);
     }
 

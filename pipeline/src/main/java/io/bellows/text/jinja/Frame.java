@@ -49,6 +49,8 @@ final class Frame {
                 run.countSize(text.value().length(), expression.line());
             } else if (value instanceof List<?> list) {
                 run.countSize(list.size(), expression.line());
+            } else if (value instanceof Range range) {
+                run.countSize(range.items().size(), expression.line());
             }
             return value;
         } catch (OperationException e) {
@@ -56,6 +58,12 @@ final class Frame {
         } finally {
             run.leave();
         }
+    }
+
+    /** Counts one turn of a loop at a line. */
+    void countTurn(int line) {
+        run.enter(line);
+        run.leave();
     }
 
     /** Runs statements in this scope until one breaks out of a loop. */

@@ -59,6 +59,7 @@ final class Statements {
             }
             Loop loop = new Loop(chosen);
             for (int i = 0; i < chosen.size(); i++) {
+                frame.countTurn(line);
                 loop.moveTo(i);
                 Frame turn = frame.inner();
                 turn.set("loop", loop);

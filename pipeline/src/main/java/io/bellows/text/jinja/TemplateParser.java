@@ -260,20 +260,14 @@ final class TemplateParser {
         List<String> names = new ArrayList<>();
         List<Expression> defaults = new ArrayList<>();
         tokens.expect("(");
-        while (!tokens.skip(")")) {
-            if (!names.isEmpty()) {
-                tokens.expect(",");
-                if (tokens.skip(")")) {
-                    break;
-                }
-            }
+        tokens.readItems(")", () -> {
             names.add(tokens.expectName());
             if (tokens.skip("=")) {
                 defaults.add(expressions.expression());
             } else if (!defaults.isEmpty()) {
                 throw tokens.failure("Invalid parameter: one without a default follows one with a default");
             }
-        }
+        });
         return new Parameters(names, defaults);
     }
 

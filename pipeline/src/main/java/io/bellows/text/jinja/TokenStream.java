@@ -75,6 +75,21 @@ final class TokenStream {
         return next();
     }
 
+    /** Reads items between commas, of which one may be too many, and the closing bracket. */
+    void readItems(String close, Runnable item) {
+        boolean first = true;
+        while (!skip(close)) {
+            if (!first) {
+                expect(",");
+                if (skip(close)) {
+                    return;
+                }
+            }
+            first = false;
+            item.run();
+        }
+    }
+
     String expectName() {
         return expect(Token.Kind.NAME, "a name").text();
     }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,11 +34,13 @@ final class ControlTokens {
 
     private final Map<String, Token> byContent = new LinkedHashMap<>();
     private final List<Integer> lengths; // longest first, as the library prefers the longest match
+    private final BitSet firstCharacters = new BitSet();
 
     private ControlTokens(Map<String, Boolean> singleWordByContent) {
         String secret = UUID.randomUUID().toString();
         singleWordByContent.forEach((content, singleWord) ->
                 byContent.put(content, new Token(content, "<" + secret + "-" + byContent.size() + ">", singleWord)));
+        byContent.keySet().forEach(content -> firstCharacters.set(content.charAt(0)));
         this.lengths = byContent.keySet().stream()
                 .map(String::length)
                 .distinct()
@@ -95,6 +98,9 @@ final class ControlTokens {
     }
 
     private Token tokenAt(String text, int at) {
+        if (!firstCharacters.get(text.charAt(at))) {
+            return null;
+        }
         for (int length : lengths) {
             if (at + length <= text.length()) {
                 Token token = byContent.get(text.substring(at, at + length));

@@ -1,0 +1,101 @@
+package io.bellows.run;
+
+import io.bellows.trajectory.Table;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.spark.sql.SparkSession;
+
+/** The manifests of a run: which tables exist, and whether they fit together. */
+final class Commits {
+
+    private final RunFiles files;
+    private final Map<Table, CommittedTable> tables = new EnumMap<>(Table.class);
+
+    Commits(SparkSession spark, RunFiles files) {
+        this.files = files;
+        for (Table table : Table.values()) {
+            tables.put(table, new CommittedTable(spark, files, table));
+        }
+    }
+
+    CommittedTable table(Table table) {
+        return tables.get(table);
+    }
+
+    boolean isCommitted(int iteration, Table table) {
+        return files.exists(tables.get(table).manifestPath(iteration));
+    }
+
+    Optional<Manifest> manifest(int iteration, Table table) {
+        String path = tables.get(table).manifestPath(iteration).toString();
+        return files.text(tables.get(table).manifestPath(iteration)).map(text -> Manifest.parse(text, path));
+    }
+
+    /** Iterations that have committed a table, ascending. */
+    List<Integer> iterations(Table table) {
+        return iterations().stream()
+                .filter(iteration -> isCommitted(iteration, table))
+                .toList();
+    }
+
+    /** Every manifest, by table and iteration. */
+    List<Manifest> all() {
+        List<Manifest> all = new ArrayList<>();
+        for (Table table : Table.values()) {
+            iterations(table).forEach(iteration -> manifest(iteration, table).ifPresent(all::add));
+        }
+        return all;
+    }
+
+    /** Compares the files of a table with their checksums, and what it was made from with what is committed. */
+    void verify(Manifest manifest) {
+        tables.get(manifest.table()).verify(manifest);
+        checkLineage(manifest, current(manifest.reads()));
+    }
+
+    /** Makes sure that a table was made from {@code now}, as far as it names the same tables. */
+    void checkLineage(Manifest manifest, List<ManifestRef> reads) {
+        for (ManifestRef now : reads) {
+            for (ManifestRef then : manifest.reads()) {
+                boolean same = then.iteration() == now.iteration() && then.table() == now.table();
+                if (same && !then.attempt().equals(now.attempt())) {
+                    throw new InvalidRunException("Cannot use "
+                            + tables.get(manifest.table()).manifestPath(manifest.iteration()) + ": it was made from "
+                            + now.table().tableName() + " " + then.attempt() + ", committed is " + now.attempt()
+                            + "; delete it to compute that stage and all after it again");
+                }
+            }
+        }
+    }
+
+    /** Deletes what was written and not committed, from an iteration on. */
+    void removeOrphansFrom(int first) {
+        for (int iteration : iterations()) {
+            if (iteration >= first) {
+                tables.forEach((table, committed) -> committed.removeOrphans(iteration, manifest(iteration, table)));
+            }
+        }
+    }
+
+    private List<ManifestRef> current(List<ManifestRef> refs) {
+        List<ManifestRef> current = new ArrayList<>();
+        for (ManifestRef ref : refs) {
+            current.add(manifest(ref.iteration(), ref.table())
+                    .map(Manifest::ref)
+                    .orElseGet(() -> new ManifestRef(ref.iteration(), ref.table(), "nothing")));
+        }
+        return current;
+    }
+
+    private List<Integer> iterations() {
+        return files.list(files.path("iterations")).stream()
+                .map(status -> status.getPath().getName())
+                .filter(name -> name.matches("\\d{6,9}"))
+                .map(Integer::valueOf)
+                .sorted()
+                .toList();
+    }
+}

@@ -1,97 +1,114 @@
 package io.bellows.data;
 
-import static org.apache.spark.sql.functions.coalesce;
-import static org.apache.spark.sql.functions.col;
-import static org.apache.spark.sql.functions.concat;
-import static org.apache.spark.sql.functions.count;
-import static org.apache.spark.sql.functions.count_distinct;
-import static org.apache.spark.sql.functions.lit;
-import static org.apache.spark.sql.functions.max;
-import static org.apache.spark.sql.functions.sha2;
-import static org.apache.spark.sql.functions.to_json;
-import static org.apache.spark.sql.functions.when;
-
-import java.util.ArrayList;
+import java.io.Serializable;
 import java.util.List;
-import org.apache.spark.sql.Column;
-import org.apache.spark.sql.Dataset;
-import org.apache.spark.sql.Row;
+import java.util.TreeMap;
+import org.apache.spark.api.java.JavaRDD;
 
-/** What the rows of a dataset are like, before any is refused or left out. */
-record LoadFindings(
-        long rowsRead,
-        long badRows,
-        long goodRows,
-        long overlongRows,
-        long longestPrompt,
-        List<RowProblem> problems,
-        List<RowProblem> overlong) {
+/**
+ * What the rows of a dataset are like, counted in one pass before any is refused or left out. Changes while it counts; not
+ * thread-safe.
+ */
+final class LoadFindings implements Serializable {
 
-    /** Looks at rows that were read: one pass for the numbers, one more for each kind of trouble there is. */
-    static LoadFindings of(Dataset<Row> read, List<SourceFile> files, DatasetOptions options) {
-        Column bad = col("problem").isNotNull();
-        Column tooLong = col("problem").isNull().and(col("prompt_length").gt(options.maxPromptLength()));
-        Row totals = read.agg(
-                        count(lit(1)),
-                        count(when(bad, 1)),
-                        count(when(tooLong, 1)),
-                        coalesce(max(col("prompt_length")), lit(0)))
-                .first();
-        long rows = totals.getLong(0);
-        long badRows = totals.getLong(1);
-        long overlongRows = totals.getLong(2);
-        return new LoadFindings(
-                rows,
-                badRows,
-                rows - badRows - overlongRows,
-                overlongRows,
-                totals.getInt(3),
-                badRows == 0 ? List.of() : listed(read.where(bad), col("problem"), files),
-                overlongRows == 0
-                        ? List.of()
-                        : listed(read.where(tooLong), concat(col("prompt_length"), lit(" tokens")), files));
+    private final int maxPromptLength;
+    private final Listing bad = new Listing();
+    private final Listing overlong = new Listing();
+    private final Listing flagged = new Listing();
+    private long rows;
+    private long longestPrompt;
+
+    private LoadFindings(int maxPromptLength) {
+        this.maxPromptLength = maxPromptLength;
     }
 
-    /** The report of a load that keeps {@code kept}, rows of {@link PromptSchema#PROMPT}. */
-    LoadReport report(Dataset<Row> kept, Dataset<Row> flagged, List<SourceFile> files, List<Layout> layouts) {
-        Column prompt = sha2(to_json(col("prompt")), 256);
-        Row totals = kept.select(prompt.as("prompt"), col("ground_truth"))
-                .agg(
-                        count(lit(1)),
-                        count_distinct(col("prompt")),
-                        count_distinct(concat(col("prompt"), coalesce(concat(lit(":"), col("ground_truth")), lit("")))),
-                        count(when(col("ground_truth").isNull(), 1)))
-                .first();
-        long rows = totals.getLong(0);
-        List<LoadReport.File> read = new ArrayList<>();
-        for (SourceFile file : files) {
-            read.add(new LoadReport.File(
-                    file.displayPath(), file.digest(), layouts.get(file.index()).name()));
+    static LoadFindings of(JavaRDD<PromptRow> rows, int maxPromptLength) {
+        return rows.aggregate(new LoadFindings(maxPromptLength), LoadFindings::plus, LoadFindings::plus);
+    }
+
+    long rows() {
+        return rows;
+    }
+
+    long goodRows() {
+        return rows - bad.total - overlong.total;
+    }
+
+    long longestPrompt() {
+        return longestPrompt;
+    }
+
+    /** Rows that cannot be read. */
+    Listing bad() {
+        return bad;
+    }
+
+    /** Rows whose prompt is too long. */
+    Listing overlong() {
+        return overlong;
+    }
+
+    /** Good rows with a column that should hold JSON and does not. */
+    Listing flagged() {
+        return flagged;
+    }
+
+    private LoadFindings plus(PromptRow row) {
+        rows++;
+        if (row.problem() != null) {
+            bad.add(row.place(), row.problem());
+            return this;
         }
-        long flags = flagged.count();
-        return new LoadReport(
-                read,
-                rowsRead,
-                rows,
-                badRows,
-                problems,
-                overlongRows,
-                longestPrompt,
-                rows - totals.getLong(1),
-                rows - totals.getLong(2),
-                totals.getLong(3),
-                flags,
-                flags == 0 ? List.of() : listed(flagged, col("flag"), files));
+        longestPrompt = Math.max(longestPrompt, row.promptLength());
+        if (row.promptLength() > maxPromptLength) {
+            overlong.add(row.place(), row.promptLength() + " tokens");
+        } else if (row.flag() != null) {
+            flagged.add(row.place(), row.flag());
+        }
+        return this;
     }
 
-    private static List<RowProblem> listed(Dataset<Row> rows, Column reason, List<SourceFile> files) {
-        return rows
-                .select(col("file"), col("row"), reason)
-                .orderBy("file", "row")
-                .limit(LoadReport.MAX_LISTED)
-                .collectAsList()
-                .stream()
-                .map(row -> files.get(row.getInt(0)).problem(row.getLong(1), row.getString(2)))
-                .toList();
+    private LoadFindings plus(LoadFindings other) {
+        rows += other.rows;
+        longestPrompt = Math.max(longestPrompt, other.longestPrompt);
+        bad.add(other.bad);
+        overlong.add(other.overlong);
+        flagged.add(other.flagged);
+        return this;
+    }
+
+    /** A count of rows, with the first of them and what is to be said of each. */
+    static final class Listing implements Serializable {
+
+        private final TreeMap<PromptRow.Place, String> first = new TreeMap<>();
+        private long total;
+
+        long total() {
+            return total;
+        }
+
+        List<RowProblem> problems(List<SourceFile> files) {
+            return first.entrySet().stream()
+                    .map(entry -> files.get(entry.getKey().file())
+                            .problem(entry.getKey().row(), entry.getValue()))
+                    .toList();
+        }
+
+        private void add(PromptRow.Place place, String reason) {
+            total++;
+            keep(place, reason);
+        }
+
+        private void add(Listing other) {
+            total += other.total;
+            other.first.forEach(this::keep);
+        }
+
+        private void keep(PromptRow.Place place, String reason) {
+            first.put(place, reason);
+            if (first.size() > LoadReport.MAX_LISTED) {
+                first.pollLastEntry();
+            }
+        }
     }
 }

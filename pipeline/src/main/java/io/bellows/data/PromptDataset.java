@@ -7,6 +7,7 @@ import io.bellows.data.DatasetOptions.BadRows;
 import io.bellows.data.DatasetOptions.Overlong;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -46,17 +47,19 @@ public final class PromptDataset implements AutoCloseable {
         List<SourceFile> files = DatasetFiles.find(spark, paths);
         RawRows raw = new RawRows(spark);
         List<Layout> layouts = layouts(raw, files, options);
-        Dataset<Row> read = new PromptRows(files, layouts, options, length)
-                .read(raw.read(files))
+        JavaRDD<PromptRow> read = raw.read(files)
+                .mapPartitions(new PromptRows(files, layouts, options, length))
                 .persist(StorageLevel.MEMORY_AND_DISK());
         try {
-            LoadFindings findings = LoadFindings.of(read, files, options);
-            refuse(findings, options);
-            Dataset<Row> kept = numbered(spark, PromptRows.kept(read, options), options.maxSamples())
+            LoadFindings findings = LoadFindings.of(read, options.maxPromptLength());
+            refuse(findings, files, options);
+            JavaPairRDD<PromptRow, Long> numbered = numbered(read, options);
+            Dataset<Row> rows = spark.createDataFrame(
+                            numbered.map(pair -> pair._1().numbered(pair._2())), PromptSchema.PROMPT)
                     .persist(StorageLevel.MEMORY_AND_DISK());
-            Dataset<Row> flagged =
-                    PromptRows.kept(read, options).where(col("flag").isNotNull());
-            return new PromptDataset(kept, findings.report(kept, flagged, files, layouts));
+            // Fills the cache while the rows read are still there: prompts are tokenized once, not once a use.
+            rows.count();
+            return new PromptDataset(rows, report(findings, Repeats.of(numbered.keys()), files, layouts));
         } finally {
             read.unpersist();
         }
@@ -112,41 +115,63 @@ public final class PromptDataset implements AutoCloseable {
         return layouts;
     }
 
-    private static void refuse(LoadFindings findings, DatasetOptions options) {
+    private static void refuse(LoadFindings findings, List<SourceFile> files, DatasetOptions options) {
+        LoadFindings.Listing bad = findings.bad();
+        LoadFindings.Listing overlong = findings.overlong();
         StringBuilder text = new StringBuilder();
-        if (findings.badRows() > 0 && options.badRows() == BadRows.FAIL) {
+        if (bad.total() > 0 && options.badRows() == BadRows.FAIL) {
             text.append("Cannot read %d of %d rows; mend them, or skip and count them with data.on_bad_row=skip:"
-                    .formatted(findings.badRows(), findings.rowsRead()));
-            LoadReport.list(text, findings.problems(), findings.badRows());
+                    .formatted(bad.total(), findings.rows()));
+            LoadReport.list(text, bad.problems(files), bad.total());
         }
-        if (findings.overlongRows() > 0 && options.overlong() == Overlong.REFUSE) {
+        if (overlong.total() > 0 && options.overlong() == Overlong.REFUSE) {
             text.append(text.length() == 0 ? "" : "\n");
-            text.append(
-                    "Invalid dataset: %d prompts are longer than data.max_prompt_length=%d (the longest has %d tokens); raise it, or leave them out with data.filter_overlong_prompts=true:"
-                            .formatted(findings.overlongRows(), options.maxPromptLength(), findings.longestPrompt()));
-            LoadReport.list(text, findings.overlong(), findings.overlongRows());
+            text.append(("Invalid dataset: %d prompts are longer than data.max_prompt_length=%d (the longest has %d"
+                            + " tokens); raise it, or leave them out with data.filter_overlong_prompts=true:")
+                    .formatted(overlong.total(), options.maxPromptLength(), findings.longestPrompt()));
+            LoadReport.list(text, overlong.problems(files), overlong.total());
         }
         if (text.length() == 0 && findings.goodRows() == 0) {
             text.append("Invalid dataset: no row is left of %d read, %d cannot be read, %d are longer than %d tokens"
-                    .formatted(
-                            findings.rowsRead(),
-                            findings.badRows(),
-                            findings.overlongRows(),
-                            options.maxPromptLength()));
-            LoadReport.list(text, findings.problems(), findings.badRows());
+                    .formatted(findings.rows(), bad.total(), overlong.total(), options.maxPromptLength()));
+            LoadReport.list(text, bad.problems(files), bad.total());
         }
         if (text.length() > 0) {
             throw new InvalidDatasetException(text.toString());
         }
     }
 
-    /** Numbers rows by file and row; Spark's own row ids have gaps and depend on partitions. */
-    private static Dataset<Row> numbered(SparkSession spark, Dataset<Row> kept, long maxSamples) {
-        JavaRDD<Row> numbered = kept.orderBy("file", "row")
-                .javaRDD()
+    /** Good rows in order of their places, numbered; Spark's own row ids have gaps and depend on partitions. */
+    private static JavaPairRDD<PromptRow, Long> numbered(JavaRDD<PromptRow> read, DatasetOptions options) {
+        int maxPromptLength = options.maxPromptLength();
+        long maxSamples = options.maxSamples();
+        return read.filter(row -> row.problem() == null && row.promptLength() <= maxPromptLength)
+                .keyBy(PromptRow::place)
+                .sortByKey()
+                .values()
                 .zipWithIndex()
-                .filter(pair -> maxSamples < 0 || pair._2() < maxSamples)
-                .map(pair -> PromptRows.prompt(pair._1(), pair._2()));
-        return spark.createDataFrame(numbered, PromptSchema.PROMPT);
+                .filter(pair -> maxSamples < 0 || pair._2() < maxSamples);
+    }
+
+    private static LoadReport report(
+            LoadFindings findings, Repeats repeats, List<SourceFile> files, List<Layout> layouts) {
+        List<LoadReport.File> read = new ArrayList<>();
+        for (SourceFile file : files) {
+            read.add(new LoadReport.File(
+                    file.displayPath(), file.digest(), layouts.get(file.index()).name()));
+        }
+        return new LoadReport(
+                read,
+                findings.rows(),
+                repeats.rows(),
+                findings.bad().total(),
+                findings.bad().problems(files),
+                findings.overlong().total(),
+                findings.longestPrompt(),
+                repeats.rows() - repeats.prompts(),
+                repeats.rows() - repeats.pairs(),
+                repeats.withoutGroundTruth(),
+                findings.flagged().total(),
+                findings.flagged().problems(files));
     }
 }

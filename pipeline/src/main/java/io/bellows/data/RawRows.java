@@ -17,8 +17,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.TaskContext;
+import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
@@ -26,7 +28,6 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.DataTypes;
-import org.apache.spark.sql.types.StructType;
 import org.apache.spark.util.SerializableConfiguration;
 import org.apache.spark.util.TaskCompletionListener;
 
@@ -37,12 +38,6 @@ import org.apache.spark.util.TaskCompletionListener;
 final class RawRows {
 
     private static final int SAMPLE_ROWS = 100;
-    private static final StructType SCHEMA = new StructType()
-            .add("file", DataTypes.IntegerType, false)
-            .add("row", DataTypes.LongType, false)
-            .add("json", DataTypes.StringType)
-            .add("problem", DataTypes.StringType);
-
     /**
      * The beginning of a file.
      *
@@ -59,18 +54,28 @@ final class RawRows {
     }
 
     /** Every row of the files. The order of the result means nothing; (file, row) does. */
-    Dataset<Row> read(List<SourceFile> files) {
-        List<Dataset<Row>> parts = new ArrayList<>();
+    JavaRDD<Row> read(List<SourceFile> files) {
         List<SourceFile> lines =
                 files.stream().filter(file -> file.kind() == Kind.JSON_LINES).toList();
+        JavaRDD<Row> rows = context().emptyRDD();
         if (!lines.isEmpty()) {
-            parts.add(lines(lines));
+            SerializableConfiguration hadoop =
+                    new SerializableConfiguration(spark.sessionState().newHadoopConf());
+            // Files go with the function, which is always sent as Java objects; elements may meet Kryo, which reads no
+            // records.
+            List<Integer> indices = IntStream.range(0, lines.size()).boxed().toList();
+            rows = context()
+                    .parallelize(indices, indices.size())
+                    .flatMap(index -> rows(lines.get(index), hadoop.value()));
         }
-        files.stream()
-                .filter(file -> file.kind() == Kind.PARQUET)
-                .map(this::parquet)
-                .forEach(parts::add);
-        return parts.stream().reduce(Dataset::union).orElseThrow();
+        for (SourceFile file : files) {
+            rows = file.kind() == Kind.PARQUET ? rows.union(parquet(file).javaRDD()) : rows;
+        }
+        return rows;
+    }
+
+    private JavaSparkContext context() {
+        return JavaSparkContext.fromSparkContext(spark.sparkContext());
     }
 
     /**
@@ -118,16 +123,6 @@ final class RawRows {
                     + ": expected one object a line; convert it with: jq -c '.[]' FILE.json > FILE.jsonl");
         }
         return first;
-    }
-
-    private Dataset<Row> lines(List<SourceFile> files) {
-        SerializableConfiguration hadoop =
-                new SerializableConfiguration(spark.sessionState().newHadoopConf());
-        return spark.createDataFrame(
-                JavaSparkContext.fromSparkContext(spark.sparkContext())
-                        .parallelize(files, files.size())
-                        .flatMap(file -> rows(file, hadoop.value())),
-                SCHEMA);
     }
 
     private static Iterator<Row> rows(SourceFile file, Configuration hadoop) throws IOException {

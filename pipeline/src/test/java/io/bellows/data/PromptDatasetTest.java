@@ -7,6 +7,8 @@ import io.bellows.SparkTest;
 import io.bellows.data.DatasetOptions.BadRows;
 import io.bellows.data.DatasetOptions.Completions;
 import io.bellows.data.DatasetOptions.Overlong;
+import io.bellows.text.ChatTokenizer;
+import io.bellows.text.GenerationPrompt;
 import io.bellows.text.Message;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -14,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.zip.GZIPOutputStream;
 import org.apache.spark.sql.Row;
@@ -195,6 +198,21 @@ class PromptDatasetTest extends SparkTest {
             assertThat(dataset.rows().orderBy("row_index").collectAsList())
                     .extracting(row -> row.getAs("prompt_length"))
                     .containsExactly(3, 4);
+        }
+    }
+
+    @Test
+    void promptsAreMeasuredAsTheModelSeesThem() throws IOException {
+        Path model = Path.of("src/test/resources/golden/tokenizer").toAbsolutePath();
+        String file = resource("trl_prompt_only_string.jsonl");
+        try (ChatTokenizer tokenizer = ChatTokenizer.load(model, Map.of());
+                PromptDataset dataset = PromptDataset.load(
+                        spark, List.of(file), DatasetOptions.defaults(), PromptLength.ofModel(model, Map.of()))) {
+            Row first = dataset.rows().orderBy("row_index").first();
+            List<Message> prompt = PromptSchema.messages(first, "prompt");
+            assertThat(first.<Integer>getAs("prompt_length"))
+                    .isEqualTo(
+                            tokenizer.encode(prompt, null, GenerationPrompt.ADD).ids().length);
         }
     }
 

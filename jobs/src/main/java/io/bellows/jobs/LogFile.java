@@ -6,11 +6,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.core.LoggerContext;
-import picocli.CommandLine;
+import picocli.CommandLine.ExitCode;
 
 /**
  * The file everything is logged to, told to log4j2 through the system property {@code bellows.log}. Until a command knows its
- * run directory it is a temporary file. Under spark-submit the cluster's own logging configuration rules and this has no effect.
+ * run directory it is a temporary file. Only the launcher brings our log4j2 configuration: under spark-submit the cluster's rules,
+ * and nothing here has an effect.
  */
 final class LogFile {
 
@@ -21,7 +22,7 @@ final class LogFile {
 
     /** Logs to a file of its own in the temporary directory, made when the first line is written. */
     static void temporary() {
-        if (System.getProperty(PROPERTY) != null) {
+        if (!ours()) {
             return;
         }
         try {
@@ -36,6 +37,9 @@ final class LogFile {
 
     /** Logs to {@code logs/bellows.log} of a run directory on a local disk. */
     static void in(Path runDirectory) {
+        if (!ours()) {
+            return;
+        }
         try {
             Path folder = Files.createDirectories(runDirectory.resolve("logs"));
             move(folder.resolve("bellows.log"));
@@ -45,28 +49,33 @@ final class LogFile {
         }
     }
 
-    /** The file that is logged to. */
+    /** Where a person finds what was logged. */
     static String current() {
-        return System.getProperty(PROPERTY, "the log of Spark");
+        return System.getProperty(PROPERTY, "the log of Spark's driver");
     }
 
     /** Stops logging, and removes the temporary file unless the command failed and it says why. */
     static void close(int exitCode) {
         LogManager.shutdown();
-        if (exitCode != CommandLine.ExitCode.SOFTWARE) {
+        if (exitCode != ExitCode.SOFTWARE) {
             discardTemporary();
         }
     }
 
+    private static boolean ours() {
+        return System.getProperty("bellows.home") != null;
+    }
+
     private static void discardTemporary() {
         String folder = System.clearProperty(TEMPORARY);
-        if (folder != null) {
-            try {
-                Files.deleteIfExists(Path.of(folder, "bellows.log"));
-                Files.deleteIfExists(Path.of(folder));
-            } catch (IOException e) {
-                throw new UncheckedIOException("Cannot remove " + folder, e);
-            }
+        if (folder == null) {
+            return;
+        }
+        try {
+            Files.deleteIfExists(Path.of(folder, "bellows.log"));
+            Files.deleteIfExists(Path.of(folder));
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot remove " + folder, e);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.bellows.run;
 
+import java.io.Serializable;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -11,7 +12,8 @@ import java.util.List;
  * @param manifestSha256 checksum of its {@code manifest.json}
  * @param files everything in it, paths relative to the folder
  */
-public record Checkpoint(int iteration, String uri, String manifestSha256, List<DataFile> files) {
+public record Checkpoint(int iteration, String uri, String manifestSha256, List<DataFile> files)
+        implements Serializable {
 
     /** Copies the list. */
     public Checkpoint {

@@ -1,5 +1,6 @@
 package io.bellows.run;
 
+import java.io.Serializable;
 import java.nio.file.Path;
 
 /**
@@ -9,7 +10,7 @@ import java.nio.file.Path;
  * @param iteration the iteration whose update writes it
  * @param uri the folder, on the file system of the run
  */
-public record CheckpointAttempt(int iteration, String uri) {
+public record CheckpointAttempt(int iteration, String uri) implements Serializable {
 
     /** A sub-folder, such as {@code actor}. */
     public String uri(String name) {

@@ -1,5 +1,7 @@
 package io.bellows.run;
 
+import java.io.Serializable;
+
 /**
  * One file behind a manifest.
  *
@@ -8,4 +10,4 @@ package io.bellows.run;
  * @param bytes size
  * @param sha256 checksum, hexadecimal
  */
-public record DataFile(String path, long rows, long bytes, String sha256) {}
+public record DataFile(String path, long rows, long bytes, String sha256) implements Serializable {}

@@ -19,7 +19,13 @@ import picocli.CommandLine.ParseResult;
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         description = "Reinforcement-learning post-training of language models on Apache Spark.",
-        subcommands = {LogProbsCommand.class, RenderCommand.class, ValidateCommand.class, DoctorCommand.class},
+        subcommands = {
+            LogProbsCommand.class,
+            RenderCommand.class,
+            SqlCommand.class,
+            ValidateCommand.class,
+            DoctorCommand.class
+        },
         synopsisSubcommandLabel = "COMMAND",
         footer = {"", "bellows COMMAND --help says more. Exit codes: 0 done, 1 failed, 2 usage or configuration."})
 public final class Bellows {

@@ -1,6 +1,6 @@
 package io.bellows.jobs;
 
-import java.nio.file.Path;
+import java.io.File;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.spark.sql.SparkSession;
@@ -41,10 +41,11 @@ final class Session {
     }
 
     private static Map<String, String> embedded() {
-        String scratch = Path.of(
-                        System.getProperty("java.io.tmpdir"),
-                        "bellows-warehouse-" + ProcessHandle.current().pid())
-                .toString();
+        // Spark makes this folder for tables that nobody here creates; it is empty when it goes.
+        File warehouse = new File(
+                System.getProperty("java.io.tmpdir"),
+                "bellows-warehouse-" + ProcessHandle.current().pid());
+        warehouse.deleteOnExit();
         return Map.of(
                 "spark.master", "local[*]",
                 "spark.ui.enabled", "false",
@@ -52,6 +53,6 @@ final class Session {
                 "spark.driver.bindAddress", "127.0.0.1",
                 "spark.sql.shuffle.partitions",
                         Integer.toString(Math.max(2, Runtime.getRuntime().availableProcessors())),
-                "spark.sql.warehouse.dir", scratch);
+                "spark.sql.warehouse.dir", warehouse.getPath());
     }
 }

@@ -6,13 +6,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.FloatBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -105,25 +102,10 @@ public final class ModelFolder {
      * @throws UncheckedIOException if a file cannot be read or written
      */
     public static void create(Path others, Path target, Weights weights, String type) {
-        StorageType storage = StorageType.valueOf(type);
         try {
             Files.createDirectories(target);
             copyOtherFiles(others, target);
-            Map<String, SafeTensorsFile.Entry> entries = new LinkedHashMap<>();
-            long position = 0;
-            for (Map.Entry<String, NDArray> parameter : weights.parameters().entrySet()) {
-                long end = position + parameter.getValue().size() * storage.bytes();
-                long[] shape = parameter.getValue().getShape().getShape();
-                entries.put(parameter.getKey(), new SafeTensorsFile.Entry(type, shape, position, end));
-                position = end;
-            }
-            try (FileChannel channel = open(target.resolve(SINGLE))) {
-                writeFully(channel, SafeTensorsFile.header(entries, Map.of()));
-                for (NDArray tensor : weights.parameters().values()) {
-                    writeFully(channel, convert(Weights.values(tensor), storage));
-                }
-                channel.force(true);
-            }
+            TensorFile.write(target.resolve(SINGLE), weights.parameters(), Map.of(), StorageType.valueOf(type));
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot save the model to " + target + ": " + e.getMessage(), e);
         }
@@ -150,10 +132,10 @@ public final class ModelFolder {
             entries.put(entry.getKey(), new SafeTensorsFile.Entry(from.type(), from.shape(), position, end));
             position = end;
         }
-        try (FileChannel channel = open(target)) {
-            writeFully(channel, SafeTensorsFile.header(entries, source.metadata()));
+        try (FileChannel channel = TensorFile.open(target)) {
+            TensorFile.writeFully(channel, SafeTensorsFile.header(entries, source.metadata()));
             for (String name : entries.keySet()) {
-                writeFully(channel, bytes(source, name, weights));
+                TensorFile.writeFully(channel, bytes(source, name, weights));
             }
             channel.force(true);
         }
@@ -167,26 +149,8 @@ public final class ModelFolder {
         if (tensor == null) {
             return source.map(name);
         }
-        return convert(
+        return TensorFile.convert(
                 Weights.values(tensor),
                 TensorReader.type(source, name, source.entries().get(name)));
-    }
-
-    private static ByteBuffer convert(FloatBuffer values, StorageType type) {
-        ByteBuffer bytes = ByteBuffer.allocate(Math.multiplyExact(values.remaining(), type.bytes()))
-                .order(ByteOrder.LITTLE_ENDIAN);
-        type.write(values, bytes);
-        return bytes.flip();
-    }
-
-    private static FileChannel open(Path file) throws IOException {
-        return FileChannel.open(
-                file, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE);
-    }
-
-    private static void writeFully(FileChannel channel, ByteBuffer bytes) throws IOException {
-        while (bytes.hasRemaining()) {
-            channel.write(bytes);
-        }
     }
 }

@@ -60,14 +60,7 @@ public final class Weights implements AutoCloseable {
      * @throws InvalidModelException if a tensor is missing or of another shape, or a weight is not finite
      */
     static Weights load(Kernels kernels, ModelConfig config, Map<String, SafeTensorsFile> tensors) {
-        return build(kernels, config, (slot, target) -> {
-            SafeTensorsFile file = tensors.get(slot.name());
-            if (file == null) {
-                throw new InvalidModelException("Cannot find tensor " + slot.name() + " of shape " + slot.shape()
-                        + " in " + ModelFolder.describe(tensors));
-            }
-            TensorReader.read(file, slot, target);
-        });
+        return build(kernels, config, (slot, target) -> read(tensors, slot, target));
     }
 
     /**
@@ -87,6 +80,30 @@ public final class Weights implements AutoCloseable {
                 target.put(matrix ? (float) (random.nextGaussian() * config.initializerRange()) : constant);
             }
         });
+    }
+
+    /**
+     * Replaces the values by those of a folder; the tensors stay the same, so whoever holds them sees the new values.
+     *
+     * @param folder a folder with a model of the same shape
+     * @throws InvalidModelException if a tensor is missing, damaged or of another shape
+     */
+    public void reload(Path folder) {
+        Map<String, SafeTensorsFile> tensors = ModelFolder.tensors(folder);
+        parameters.forEach((name, tensor) -> {
+            FloatBuffer values = FloatBuffer.allocate(Math.toIntExact(tensor.size()));
+            read(tensors, new Slot(name, tensor.getShape()), values);
+            tensor.set(values.flip());
+        });
+    }
+
+    private static void read(Map<String, SafeTensorsFile> tensors, Slot slot, FloatBuffer target) {
+        SafeTensorsFile file = tensors.get(slot.name());
+        if (file == null) {
+            throw new InvalidModelException("Cannot find tensor " + slot.name() + " of shape " + slot.shape() + " in "
+                    + ModelFolder.describe(tensors));
+        }
+        TensorReader.read(file, slot, target);
     }
 
     /** Fills one parameter. */

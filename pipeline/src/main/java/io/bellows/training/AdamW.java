@@ -7,9 +7,14 @@ import ai.djl.pytorch.engine.PtNDManager;
 import ai.djl.pytorch.jni.ScriptBridge.Mode;
 import io.bellows.model.Gradients;
 import io.bellows.model.Kernels;
+import io.bellows.model.TensorFile;
 import io.bellows.model.Weights;
+import java.io.Serializable;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Adam with decoupled weight decay, applied to every parameter (Loshchilov and Hutter, 2019).
@@ -26,15 +31,17 @@ public final class AdamW implements AutoCloseable {
      * @param epsilon added to the root of the second moment
      * @param weightDecay decoupled decay, at least 0
      */
-    public record Settings(double beta1, double beta2, double epsilon, double weightDecay) {}
+    public record Settings(double beta1, double beta2, double epsilon, double weightDecay) implements Serializable {}
 
     private final Kernels kernels;
     private final Settings settings;
     private final PtNDManager manager;
+    private final Weights weights;
     private final List<NDArray> parameters;
     private final List<NDArray> firstMoments = new ArrayList<>();
     private final List<NDArray> secondMoments = new ArrayList<>();
     private final List<NDArray> steps = new ArrayList<>();
+    private long stepsTaken;
 
     /**
      * Creates the optimizer with moments of zero.
@@ -46,6 +53,7 @@ public final class AdamW implements AutoCloseable {
     public AdamW(Kernels kernels, Weights weights, Settings settings) {
         this.kernels = kernels;
         this.settings = settings;
+        this.weights = weights;
         this.manager = kernels.newManager();
         this.parameters = List.copyOf(weights.parameters().values());
         for (NDArray parameter : parameters) {
@@ -75,6 +83,56 @@ public final class AdamW implements AutoCloseable {
                 settings.beta2(),
                 settings.weightDecay(),
                 settings.epsilon());
+        stepsTaken++;
+    }
+
+    /**
+     * Returns the number of steps applied so far, over all starts of a run.
+     *
+     * @return the count
+     */
+    public long stepsTaken() {
+        return stepsTaken;
+    }
+
+    /**
+     * Saves moments and step count, and the weights themselves in fp32, whatever type the model folder stores.
+     *
+     * @param file a safetensors file to write
+     */
+    public void save(Path file) {
+        TensorFile.write(file, named(), Map.of("step", Long.toString(stepsTaken)));
+    }
+
+    /**
+     * Goes on where {@link #save} stopped: fills moments, step count and weights.
+     *
+     * @param file what {@link #save} wrote
+     * @throws io.bellows.model.InvalidModelException if the file does not fit the weights
+     */
+    public void restore(Path file) {
+        Map<String, String> metadata = TensorFile.read(file, named());
+        stepsTaken = Long.parseLong(metadata.get("step"));
+        steps.forEach(step -> step.set(new float[] {stepsTaken}));
+    }
+
+    /** Forgets moments and step count. */
+    public void reset() {
+        stepsTaken = 0;
+        for (List<NDArray> tensors : List.of(firstMoments, secondMoments, steps)) {
+            kernels.run("zero", Mode.INFERENCE, tensors);
+        }
+    }
+
+    private Map<String, NDArray> named() {
+        Map<String, NDArray> tensors = new LinkedHashMap<>();
+        int i = 0;
+        for (Map.Entry<String, NDArray> parameter : weights.parameters().entrySet()) {
+            tensors.put(parameter.getKey(), parameter.getValue());
+            tensors.put(parameter.getKey() + ".exp_avg", firstMoments.get(i));
+            tensors.put(parameter.getKey() + ".exp_avg_sq", secondMoments.get(i++));
+        }
+        return tensors;
     }
 
     @Override

@@ -1,0 +1,45 @@
+package io.bellows.training;
+
+import io.bellows.model.PackedSequences.Sequence;
+
+/**
+ * One row of an update: a prompt, what followed it, and what the loss needs to know of each token that followed.
+ *
+ * @param id names the row in errors
+ * @param promptIds tokens of the prompt, at least one
+ * @param responseIds tokens after the prompt, R
+ * @param mask whether the token was sampled by the policy (supervised: is to be learned), R
+ * @param oldLogProbs log-probs before the update, R, or null for supervised fine-tuning
+ * @param refLogProbs log-probs of the reference policy, R, or null
+ * @param advantages advantage of each token, R, or null for supervised fine-tuning
+ */
+public record TrainingSequence(
+        String id,
+        int[] promptIds,
+        int[] responseIds,
+        boolean[] mask,
+        float[] oldLogProbs,
+        float[] refLogProbs,
+        float[] advantages) {
+
+    /**
+     * Returns the number of tokens of prompt and response.
+     *
+     * @return the length
+     */
+    public int length() {
+        return promptIds.length + responseIds.length;
+    }
+
+    /**
+     * Joins prompt and response for the decoder, which scores the response.
+     *
+     * @return the sequence
+     */
+    public Sequence sequence() {
+        int[] ids = new int[length()];
+        System.arraycopy(promptIds, 0, ids, 0, promptIds.length);
+        System.arraycopy(responseIds, 0, ids, promptIds.length, responseIds.length);
+        return new Sequence(ids, promptIds.length);
+    }
+}

@@ -5,6 +5,7 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.pytorch.engine.PtNDManager;
 import ai.djl.pytorch.jni.ScriptBridge.Mode;
+import io.bellows.config.OptimConfig;
 import io.bellows.model.Gradients;
 import io.bellows.model.Kernels;
 import io.bellows.model.TensorFile;
@@ -31,7 +32,17 @@ public final class AdamW implements AutoCloseable {
      * @param epsilon added to the root of the second moment
      * @param weightDecay decoupled decay, at least 0
      */
-    public record Settings(double beta1, double beta2, double epsilon, double weightDecay) implements Serializable {}
+    public record Settings(double beta1, double beta2, double epsilon, double weightDecay) implements Serializable {
+        /**
+         * Takes the constants from a configuration.
+         *
+         * @param optim the section {@code actor.optim}
+         * @return the constants
+         */
+        public static Settings of(OptimConfig optim) {
+            return new Settings(optim.betas().get(0), optim.betas().get(1), optim.eps(), optim.weightDecay());
+        }
+    }
 
     private final Kernels kernels;
     private final Settings settings;
@@ -114,6 +125,16 @@ public final class AdamW implements AutoCloseable {
         Map<String, String> metadata = TensorFile.read(file, named());
         stepsTaken = Long.parseLong(metadata.get("step"));
         steps.forEach(step -> step.set(new float[] {stepsTaken}));
+    }
+
+    /**
+     * Fills only the weights from what {@link #save} wrote, for a model that is not trained here.
+     *
+     * @param weights what to fill
+     * @param file what {@link #save} wrote
+     */
+    public static void restoreWeights(Weights weights, Path file) {
+        TensorFile.read(file, weights.parameters());
     }
 
     /** Forgets moments and step count. */

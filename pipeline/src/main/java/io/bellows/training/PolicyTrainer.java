@@ -63,6 +63,15 @@ public final class PolicyTrainer {
         return metrics.merge(apply());
     }
 
+    /**
+     * Returns the optimizer steps taken over all starts of the run.
+     *
+     * @return the count
+     */
+    public long optimizerSteps() {
+        return optimizer.stepsTaken();
+    }
+
     private Metrics accumulate(List<TrainingSequence> rows, BatchTotals totals) {
         List<TrainingSequence> scored =
                 rows.stream().filter(row -> row.responseIds().length > 0).toList();

@@ -1,0 +1,75 @@
+package io.bellows.resident;
+
+import ai.djl.Device;
+import ai.djl.pytorch.jni.JniUtils;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.apache.spark.TaskContext;
+import org.apache.spark.resource.ResourceInformation;
+
+/**
+ * The models of this JVM, and the only static mutable state of Bellows: a model load per partition is the classic
+ * mistake of inference on Spark, so models outlive tasks and stages.
+ */
+public final class ExecutorHost {
+
+    private static final Map<Slot, ResidentModel> MODELS = new LinkedHashMap<>();
+
+    private ExecutorHost() {}
+
+    /** Which model of which run on which device. */
+    private record Slot(String owner, Role role, Device device) {}
+
+    /** What a model is for. */
+    public enum Role {
+        /** Generates, is scored, and is updated in place. */
+        POLICY,
+        /** Is scored and never changes. */
+        REFERENCE
+    }
+
+    /**
+     * Returns a model of this executor at the version asked for, loading what is missing.
+     *
+     * @param owner the run; a model is never shared by two runs
+     * @param role what it is for
+     * @param weights the version
+     * @param settings how it is set up the first time
+     * @return the model, which stays the host's
+     */
+    public static ResidentModel model(String owner, Role role, WeightsRef weights, ResidentSettings settings) {
+        ResidentModel model;
+        synchronized (MODELS) {
+            model = MODELS.computeIfAbsent(new Slot(owner, role, device()), slot -> {
+                JniUtils.setNumThreads(settings.threads());
+                return ResidentModel.load(slot.device, weights, settings);
+            });
+        }
+        model.ensure(weights);
+        return model;
+    }
+
+    /**
+     * Closes the models of a run in this JVM.
+     *
+     * @param owner the run
+     */
+    public static void release(String owner) {
+        synchronized (MODELS) {
+            MODELS.entrySet().removeIf(entry -> {
+                boolean ours = entry.getKey().owner.equals(owner);
+                if (ours) {
+                    entry.getValue().close();
+                }
+                return ours;
+            });
+        }
+    }
+
+    /** The device that Spark assigned to this task; several tasks of an executor can share one. */
+    private static Device device() {
+        TaskContext task = TaskContext.get();
+        ResourceInformation gpu = task == null ? null : task.resourcesJMap().get("gpu");
+        return gpu == null ? Device.cpu() : Device.gpu(Integer.parseInt(gpu.addresses()[0]));
+    }
+}

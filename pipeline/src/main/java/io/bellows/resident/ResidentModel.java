@@ -1,0 +1,238 @@
+package io.bellows.resident;
+
+import ai.djl.Device;
+import io.bellows.engine.InferenceEngine;
+import io.bellows.model.Decoder;
+import io.bellows.model.Gradients;
+import io.bellows.model.Kernels;
+import io.bellows.model.ModelFolder;
+import io.bellows.model.Weights;
+import io.bellows.text.ChatTokenizer;
+import io.bellows.training.AdamW;
+import io.bellows.training.PolicyTrainer;
+import io.bellows.training.UpdateSettings;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+
+/**
+ * One model in an executor's memory: weights that engine, scoring and training share, so that a weight sync inside an
+ * executor costs nothing.
+ *
+ * <p>Weights are marked dirty before the first write in place and clean, under a new id, once a whole update is on disk.
+ * A task that finds them dirty or under another id than it expects reloads them from there.
+ */
+public final class ResidentModel implements AutoCloseable {
+
+    private static final String MODEL = "actor";
+    private static final String OPTIMIZER = "optimizer";
+    private static final String OPTIMIZER_FILE = "state.safetensors";
+
+    private final ResidentSettings settings;
+    private final Kernels kernels;
+    private final Weights weights;
+    private final Decoder decoder;
+    private String cleanId;
+    private long version;
+    private InferenceEngine engine;
+    private ChatTokenizer tokenizer;
+    private Gradients gradients;
+    private AdamW optimizer;
+
+    private ResidentModel(Kernels kernels, Weights weights, Decoder decoder, ResidentSettings settings) {
+        this.kernels = kernels;
+        this.weights = weights;
+        this.decoder = decoder;
+        this.settings = settings;
+    }
+
+    static ResidentModel load(Device device, WeightsRef ref, ResidentSettings settings) {
+        Kernels kernels = Kernels.load(device);
+        try {
+            Weights weights = Weights.load(kernels, Path.of(ref.modelFolder()));
+            Decoder decoder = new Decoder(kernels, weights.config(), settings.maxLength());
+            ResidentModel model = new ResidentModel(kernels, weights, decoder, settings);
+            if (ref.optimizerFile() == null) {
+                model.markClean(ref.id(), ref.version());
+            }
+            return model;
+        } catch (RuntimeException e) {
+            kernels.close();
+            throw e;
+        }
+    }
+
+    /** Makes the weights those of {@code ref}, from memory if they are there and clean. */
+    synchronized void ensure(WeightsRef ref) {
+        if (ref.id().equals(cleanId)) {
+            return;
+        }
+        cleanId = null;
+        if (ref.optimizerFile() == null) {
+            weights.reload(Path.of(ref.modelFolder()));
+            if (optimizer != null) {
+                optimizer.reset();
+            }
+        } else if (optimizer == null) {
+            AdamW.restoreWeights(weights, Path.of(ref.optimizerFile()));
+        } else {
+            optimizer.restore(Path.of(ref.optimizerFile()));
+        }
+        markClean(ref.id(), ref.version());
+    }
+
+    private void markClean(String id, long newVersion) {
+        cleanId = id;
+        version = newVersion;
+        if (engine != null) {
+            engine.weightsVersion(newVersion);
+        }
+    }
+
+    /**
+     * Returns the scoring decoder.
+     *
+     * @return the decoder, for {@link #weights()}
+     */
+    public Decoder decoder() {
+        return decoder;
+    }
+
+    /**
+     * Returns the weights.
+     *
+     * @return the weights, shared with engine and trainer
+     */
+    public Weights weights() {
+        return weights;
+    }
+
+    /**
+     * Returns the inference engine, started on first use.
+     *
+     * @param ref the weights that {@link ExecutorHost#model} was asked for; tells where the tokenizer is
+     * @return the engine, which stays this object's
+     */
+    public synchronized InferenceEngine engine(WeightsRef ref) {
+        if (engine == null) {
+            ChatTokenizer text = tokenizer(ref, Map.of());
+            engine = new InferenceEngine(kernels, weights, settings.engine(), text.tokenizer());
+            engine.weightsVersion(version);
+        }
+        return engine;
+    }
+
+    /**
+     * Returns tokenizer and chat template of the model folder, loaded on first use.
+     *
+     * @param ref the weights that {@link ExecutorHost#model} was asked for
+     * @param templateVariables extra variables of the chat template
+     * @return the tokenizer, which stays this object's
+     */
+    public synchronized ChatTokenizer tokenizer(WeightsRef ref, Map<String, Object> templateVariables) {
+        if (tokenizer == null) {
+            try {
+                tokenizer = ChatTokenizer.load(Path.of(ref.modelFolder()), templateVariables);
+            } catch (IOException e) {
+                throw new UncheckedIOException("Cannot load the tokenizer of " + ref.modelFolder(), e);
+            }
+        }
+        return templateVariables.isEmpty() ? tokenizer : tokenizer.withVariables(templateVariables);
+    }
+
+    /**
+     * Changes the weights in place and writes what came out as a checkpoint.
+     *
+     * @param from the weights to start from
+     * @param update objective, schedule and budgets
+     * @param checkpoint a folder to write {@code actor} and {@code optimizer} into
+     * @param newId id of the weights after the update
+     * @param steps takes the optimizer steps
+     * @param <T> what the steps return
+     * @return what {@code steps} returned
+     */
+    public synchronized <T> T update(
+            WeightsRef from, UpdateSettings update, Path checkpoint, String newId, Steps<T> steps) {
+        prepareTraining(from, update);
+        long newVersion = from.version() + 1;
+        cleanId = null; // dirty from here on: whoever comes after a failure reloads
+        T result = engine == null
+                ? steps.take(new PolicyTrainer(decoder, weights, gradients, optimizer, update))
+                : engine.exclusively(
+                        () -> steps.take(new PolicyTrainer(decoder, weights, gradients, optimizer, update)));
+        save(Path.of(from.modelFolder()), checkpoint);
+        markClean(newId, newVersion);
+        return result;
+    }
+
+    /**
+     * Takes optimizer steps.
+     *
+     * @param <T> what comes back
+     */
+    @FunctionalInterface
+    public interface Steps<T> {
+        /**
+         * Takes the steps of one update.
+         *
+         * @param trainer changes the weights in place
+         * @return what the caller wants to know of them
+         */
+        T take(PolicyTrainer trainer);
+    }
+
+    private void prepareTraining(WeightsRef from, UpdateSettings update) {
+        if (optimizer != null) {
+            return;
+        }
+        gradients = Gradients.of(kernels, weights);
+        optimizer = new AdamW(kernels, weights, update.adamW());
+        if (from.optimizerFile() != null) {
+            optimizer.restore(Path.of(from.optimizerFile()));
+        }
+    }
+
+    private void save(Path source, Path checkpoint) {
+        try {
+            ModelFolder.save(source, Files.createDirectories(checkpoint.resolve(MODEL)), weights);
+            optimizer.save(Files.createDirectories(checkpoint.resolve(OPTIMIZER)).resolve(OPTIMIZER_FILE));
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot write checkpoint " + checkpoint + ": " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Returns the reference to the weights of a checkpoint.
+     *
+     * @param id identifies the values
+     * @param version the iteration that wrote it
+     * @param checkpoint the checkpoint's folder
+     * @return the reference
+     */
+    public static WeightsRef checkpointed(String id, long version, Path checkpoint) {
+        return new WeightsRef(
+                id,
+                version,
+                checkpoint.resolve(MODEL).toString(),
+                checkpoint.resolve(OPTIMIZER).resolve(OPTIMIZER_FILE).toString());
+    }
+
+    @Override
+    public synchronized void close() {
+        if (engine != null) {
+            engine.close();
+        }
+        if (tokenizer != null) {
+            tokenizer.close();
+        }
+        if (optimizer != null) {
+            optimizer.close();
+            gradients.close();
+        }
+        decoder.close();
+        weights.close();
+        kernels.close();
+    }
+}

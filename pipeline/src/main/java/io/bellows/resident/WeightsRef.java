@@ -1,0 +1,24 @@
+package io.bellows.resident;
+
+import java.io.Serializable;
+
+/**
+ * Which weights a stage needs, and where they lie. Weights travel as a path, never as a broadcast.
+ *
+ * @param id identifies the values: two refs with the same id mean the same weights
+ * @param version the iteration that wrote them; 0 for the model a run starts from
+ * @param modelFolder Hugging Face folder
+ * @param optimizerFile optimizer state with the weights in fp32, or null where no update was made yet
+ */
+public record WeightsRef(String id, long version, String modelFolder, String optimizerFile) implements Serializable {
+
+    /**
+     * The weights that a run starts from.
+     *
+     * @param modelFolder Hugging Face folder
+     * @return the reference
+     */
+    public static WeightsRef initial(String modelFolder) {
+        return new WeightsRef("initial:" + modelFolder, 0, modelFolder, null);
+    }
+}

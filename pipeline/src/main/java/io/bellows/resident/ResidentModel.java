@@ -197,7 +197,8 @@ public final class ResidentModel implements AutoCloseable {
     private void save(Path source, Path checkpoint) {
         try {
             ModelFolder.save(source, Files.createDirectories(checkpoint.resolve(MODEL)), weights);
-            optimizer.save(Files.createDirectories(checkpoint.resolve(OPTIMIZER)).resolve(OPTIMIZER_FILE));
+            optimizer.save(
+                    Files.createDirectories(checkpoint.resolve(OPTIMIZER)).resolve(OPTIMIZER_FILE));
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot write checkpoint " + checkpoint + ": " + e.getMessage(), e);
         }

@@ -26,11 +26,11 @@ public record ResidentSettings(int maxLength, EngineSettings engine, int threads
                 config.maxSequenceLength(),
                 config.rollout().maxNumBatchedTokens(),
                 deterministic ? EngineSettings.Admission.ORDERED : EngineSettings.Admission.CONTINUOUS);
-        return new ResidentSettings(config.maxSequenceLength(), engine, deterministic ? 1 : threads());
+        return new ResidentSettings(config.maxSequenceLength(), engine, deterministic ? 1 : nativeThreads());
     }
 
     /** The launcher sets {@code OMP_NUM_THREADS}; without it libtorch would take every core for itself. */
-    private static int threads() {
+    private static int nativeThreads() {
         String set = System.getenv("OMP_NUM_THREADS");
         return set != null && set.matches("[1-9][0-9]{0,3}")
                 ? Integer.parseInt(set)

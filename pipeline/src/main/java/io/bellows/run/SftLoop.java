@@ -22,12 +22,12 @@ import io.bellows.resident.ResidentModel;
 import io.bellows.resident.ResidentSettings;
 import io.bellows.resident.WeightsRef;
 import io.bellows.stage.UpdateStage;
-import io.bellows.trajectory.Table;
 import io.bellows.training.AdamW;
 import io.bellows.training.LearningRateSchedule;
 import io.bellows.training.Lessons;
 import io.bellows.training.SupervisedObjective;
 import io.bellows.training.UpdateSettings;
+import io.bellows.trajectory.Table;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -136,8 +136,13 @@ public final class SftLoop {
                 }
                 Checkpoint checkpoint = run.publish(attempt);
                 state = IterationState.of(
-                        checkpoint, next, result.optimizerSteps(), config.trainer().seed(), null);
-                Map<String, Double> metrics = new LinkedHashMap<>(result.metrics().values());
+                        checkpoint,
+                        next,
+                        result.optimizerSteps(),
+                        config.trainer().seed(),
+                        null);
+                Map<String, Double> metrics =
+                        new LinkedHashMap<>(result.metrics().values());
                 metrics.put("training/global_step", (double) result.optimizerSteps());
                 run.commitTable(
                         iteration,
@@ -200,8 +205,8 @@ public final class SftLoop {
             Path shape = Path.of(config.model().initConfig());
             ModelConfig modelConfig = ModelConfig.parse(shape);
             Long seed = config.model().initSeed();
-            try (Weights weights =
-                    Weights.random(kernels, modelConfig, seed == null ? config.trainer().seed() : seed)) {
+            try (Weights weights = Weights.random(
+                    kernels, modelConfig, seed == null ? config.trainer().seed() : seed)) {
                 ModelFolder.create(Path.of(config.model().path()), folder, weights, storageType());
             }
             Files.copy(shape, folder.resolve("config.json"), StandardCopyOption.REPLACE_EXISTING);
@@ -217,7 +222,11 @@ public final class SftLoop {
 
     private Map<String, String> facts(RunDirectory run, PromptDataset data) {
         Map<String, String> facts = new LinkedHashMap<>();
-        facts.put("model", config.model().initConfig() == null ? config.model().path() : config.model().initConfig());
+        facts.put(
+                "model",
+                config.model().initConfig() == null
+                        ? config.model().path()
+                        : config.model().initConfig());
         facts.put("data", data.size() + " lessons");
         facts.put("algorithm", "supervised fine-tuning");
         facts.put("run", run.uri());
@@ -227,7 +236,10 @@ public final class SftLoop {
     private static RunSummary summary(RunDirectory run, double seconds) {
         return new RunSummary(
                 run.uri(),
-                (int) run.latestState().map(IterationState::optimizerSteps).orElse(0L).longValue(),
+                (int) run.latestState()
+                        .map(IterationState::optimizerSteps)
+                        .orElse(0L)
+                        .longValue(),
                 Double.NaN,
                 Double.NaN,
                 seconds,

@@ -59,8 +59,9 @@ public record UpdateStage(String owner, ResidentSettings resident, UpdateSetting
         JavaRDD<Row> ranked = rows.repartition(RANKS)
                 .sortWithinPartitions(col("mini_batch"), col("place"))
                 .javaRDD();
-        return BarrierRdd.collect(ranked, partition -> List.of(update(partition, from, folder))
-                        .iterator())
+        return BarrierRdd.collect(
+                        ranked,
+                        partition -> List.of(update(partition, from, folder)).iterator())
                 .get(0);
     }
 

@@ -67,8 +67,7 @@ public record Lessons(String modelFolder, Map<String, Object> templateVariables,
         String id = row.getAs("prompt_id");
         int[] promptIds = tokenizer.encode(prompt, null, GenerationPrompt.ADD).ids();
         int[] allIds = tokenizer.encode(all, null, GenerationPrompt.NONE).ids();
-        if (allIds.length <= promptIds.length
-                || !Arrays.equals(promptIds, Arrays.copyOf(allIds, promptIds.length))) {
+        if (allIds.length <= promptIds.length || !Arrays.equals(promptIds, Arrays.copyOf(allIds, promptIds.length))) {
             throw new IllegalArgumentException("Cannot learn row " + id + ": the chat template of " + modelFolder
                     + " renders the conversation differently from its prompt, so what to learn cannot be told apart");
         }

@@ -77,6 +77,19 @@ public record ModelConfig(
         return new Fields(file, json).config();
     }
 
+    /**
+     * Returns the number of scalars in all parameters.
+     *
+     * @return the count, a tied head counted once
+     */
+    public long parameterCount() {
+        return ParameterLayout.of(this).slots().stream()
+                .filter(slot -> !slot.isAbsent())
+                .distinct()
+                .mapToLong(slot -> slot.shape().size())
+                .sum();
+    }
+
     /** Reads fields with errors that name the file and the key. */
     private record Fields(Path file, JsonNode json) {
 

@@ -41,14 +41,14 @@ public record AdvantageStage(Normalization normalization) implements Serializabl
      */
     public Dataset<Row> run(Dataset<Row> logProbs, Dataset<Row> scores) {
         // The scores are small and broadcast: the log-probs are never shuffled, so they are computed once.
-        return logProbs.join(broadcast(advantages(scores)), "trajectory_id")
-                .select(columns());
+        return logProbs.join(broadcast(advantages(scores)), "trajectory_id").select(columns());
     }
 
     /** One scalar advantage per trajectory; members are sorted, so the sums do not depend on partitions. */
     private Dataset<Row> advantages(Dataset<Row> scores) {
         UserDefinedFunction estimator = udf(
-                        (UDF1<Seq<Double>, List<Double>>) this::estimate, DataTypes.createArrayType(DataTypes.DoubleType))
+                        (UDF1<Seq<Double>, List<Double>>) this::estimate,
+                        DataTypes.createArrayType(DataTypes.DoubleType))
                 .withName(normalization == Normalization.BY_STD ? "grpo_advantage" : "dr_grpo_advantage");
         Column member = struct("sample_index", "trajectory_id", "reward");
         return scores.groupBy("run_id", "iteration", "group_id")

@@ -16,6 +16,7 @@ import io.bellows.udfs.batching.MicroBatches;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import org.apache.spark.api.java.function.MapPartitionsFunction;
@@ -37,8 +38,7 @@ import org.apache.spark.sql.types.StructType;
  * @param maxTokens hard token budget of a micro-batch
  * @param partitions tasks, as a rule one per executor
  */
-public record LogProbStage(
-        String runId, ResidentSettings resident, double temperature, int maxTokens, int partitions)
+public record LogProbStage(String runId, ResidentSettings resident, double temperature, int maxTokens, int partitions)
         implements Serializable {
 
     private static final ArrayType FLOATS = DataTypes.createArrayType(DataTypes.FloatType, false);
@@ -59,13 +59,19 @@ public record LogProbStage(
      */
     public Dataset<Row> run(Dataset<Row> trajectories, WeightsRef policy, WeightsRef reference) {
         return trajectories
-                .select("group_id", "sample_index", "trajectory_id", "segment_index", "prompt_ids", "response_ids", "response_mask")
+                .select(
+                        "group_id",
+                        "sample_index",
+                        "trajectory_id",
+                        "segment_index",
+                        "prompt_ids",
+                        "response_ids",
+                        "response_mask")
                 .repartitionById(
                         partitions, pmod(hash(col("group_id")), lit(partitions)).cast("int"))
                 .sortWithinPartitions("group_id", "sample_index", "segment_index")
                 .mapPartitions(
-                        (MapPartitionsFunction<Row, Row>) rows -> score(rows, policy, reference),
-                        Encoders.row(OUTPUT));
+                        (MapPartitionsFunction<Row, Row>) rows -> score(rows, policy, reference), Encoders.row(OUTPUT));
     }
 
     private Iterator<Row> score(Iterator<Row> input, WeightsRef policy, WeightsRef reference) {
@@ -92,13 +98,20 @@ public record LogProbStage(
         int[] scored = java.util.stream.IntStream.range(0, sequences.size())
                 .filter(i -> sequences.get(i).responseIds().length > 0)
                 .toArray();
-        int[] lengths = Arrays.stream(scored).map(i -> sequences.get(i).length()).toArray();
+        int[] lengths =
+                Arrays.stream(scored).map(i -> sequences.get(i).length()).toArray();
         for (int[] micro : scored.length == 0 ? List.<int[]>of() : MicroBatches.plan(lengths, maxTokens)) {
-            int[] members = Arrays.stream(micro).map(i -> scored[i]).toArray();
+            int[] members = Arrays.stream(micro)
+                    .map(i -> scored[i])
+                    .boxed()
+                    .sorted(Comparator.comparingInt(i -> sequences.get(i).length()))
+                    .mapToInt(Integer::intValue)
+                    .toArray();
             PackedSequences packed = PackedSequences.of(Arrays.stream(members)
                     .mapToObj(i -> sequences.get(i).sequence())
                     .toList());
-            float[] all = model.decoder().score(model.weights(), packed, temperature).logProbs();
+            float[] all =
+                    model.decoder().score(model.weights(), packed, temperature).logProbs();
             int at = 0;
             for (int i : members) {
                 int length = sequences.get(i).responseIds().length;

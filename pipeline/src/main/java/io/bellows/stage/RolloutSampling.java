@@ -75,6 +75,15 @@ public record RolloutSampling(
                 new HashMap<>(config.data().applyChatTemplateKwargs()));
     }
 
+    /**
+     * Returns the same with one response per prompt, the likeliest.
+     *
+     * @return the greedy sampling
+     */
+    public RolloutSampling greedy() {
+        return new RolloutSampling(1, 0, -1, 1, 0, maxTokens, stop, seed, templateVariables);
+    }
+
     SamplingParams params(int[] stopIds) {
         return new SamplingParams(temperature, topK, topP, minP, maxTokens, stopIds, stop);
     }

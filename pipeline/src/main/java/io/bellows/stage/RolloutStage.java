@@ -35,7 +35,6 @@ import org.apache.spark.api.java.function.MapPartitionsFunction;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
-import org.apache.spark.util.LongAccumulator;
 
 /**
  * Prompts in, trajectories out: a narrow map on the executors that hold the inference engine.
@@ -58,28 +57,26 @@ public record RolloutStage(String runId, ResidentSettings resident, RolloutSampl
      * @param prompts rows of {@link PromptSchema#PROMPT} with their {@code position} in the batch
      * @param iteration the iteration, part of every seed and key
      * @param weights the policy
-     * @param finished counts finished trajectories as they come, for the progress bar only
      * @return rows of {@link Table#TRAJECTORIES}, {@code n} per prompt; evaluated when written
      */
-    public Dataset<Row> run(Dataset<Row> prompts, int iteration, WeightsRef weights, LongAccumulator finished) {
+    public Dataset<Row> run(Dataset<Row> prompts, int iteration, WeightsRef weights) {
         return prompts.repartitionById(
                         partitions, pmod(col("position"), lit(partitions)).cast("int"))
                 .sortWithinPartitions("position")
                 .mapPartitions(
-                        (MapPartitionsFunction<Row, Row>) rows -> rollOut(rows, iteration, weights, finished),
+                        (MapPartitionsFunction<Row, Row>) rows -> rollOut(rows, iteration, weights),
                         Encoders.row(Schemas.struct(Table.TRAJECTORIES)));
     }
 
     /** Submits all prompts of the partition at once, so that the engine is never short of work. */
-    private Iterator<Row> rollOut(Iterator<Row> rows, int iteration, WeightsRef weights, LongAccumulator finished) {
+    private Iterator<Row> rollOut(Iterator<Row> rows, int iteration, WeightsRef weights) {
         ResidentModel model = ExecutorHost.model(runId, Role.POLICY, weights, resident);
         ChatTokenizer text = model.tokenizer(weights, sampling.templateVariables());
         InferenceEngine engine = model.engine(weights);
         List<Prompt> prompts = new ArrayList<>();
         rows.forEachRemaining(row -> prompts.add(prompt(row, text)));
-        List<List<CompletableFuture<Generation>>> groups = engine.submitAll(prompts.stream()
-                .map(prompt -> request(prompt, iteration, text))
-                .toList());
+        List<List<CompletableFuture<Generation>>> groups = engine.submitAll(
+                prompts.stream().map(prompt -> request(prompt, iteration, text)).toList());
         List<Sample> samples = new ArrayList<>();
         for (int i = 0; i < prompts.size(); i++) {
             List<CompletableFuture<Generation>> group = groups.get(i);
@@ -96,9 +93,7 @@ public record RolloutStage(String runId, ResidentSettings resident, RolloutSampl
 
             @Override
             public Row next() {
-                Row row = trajectory(pending.next(), iteration, weights, text).toRow();
-                finished.add(1);
-                return row;
+                return trajectory(pending.next(), iteration, weights, text).toRow();
             }
         };
     }
@@ -121,7 +116,8 @@ public record RolloutStage(String runId, ResidentSettings resident, RolloutSampl
         for (int index = 0; index < seeds.length; index++) {
             seeds[index] = SampleSeed.of(sampling.seed(), iteration, prompt.position(), index, 0);
         }
-        return new GenerationRequest(prompt.ids(), sampling.params(text.tokenizer().stopIds()), seeds);
+        return new GenerationRequest(
+                prompt.ids(), sampling.params(text.tokenizer().stopIds()), seeds);
     }
 
     private Trajectory trajectory(Sample sample, int iteration, WeightsRef weights, ChatTokenizer text) {
@@ -172,8 +168,7 @@ public record RolloutStage(String runId, ResidentSettings resident, RolloutSampl
             Map<String, Double> timing) {
         Row data = sample.prompt().row();
         return new Trajectory(
-                TrajectoryKey.of(
-                        runId, iteration, sample.prompt().position(), data.getAs("prompt_id"), sample.index()),
+                TrajectoryKey.of(runId, iteration, sample.prompt().position(), data.getAs("prompt_id"), sample.index()),
                 0,
                 data.getAs("data_source"),
                 ENVIRONMENT,

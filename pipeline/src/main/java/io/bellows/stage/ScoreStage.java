@@ -38,8 +38,7 @@ public record ScoreStage(WeightedRewards rewards) implements Serializable {
      * @return rows of {@link Table#SCORES}, one per trajectory
      */
     public Dataset<Row> run(Dataset<Row> trajectories) {
-        return trajectories.map(
-                (MapFunction<Row, Row>) this::score, Encoders.row(Schemas.struct(Table.SCORES)));
+        return trajectories.map((MapFunction<Row, Row>) this::score, Encoders.row(Schemas.struct(Table.SCORES)));
     }
 
     private Row score(Row row) {

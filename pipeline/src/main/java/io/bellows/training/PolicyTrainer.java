@@ -12,6 +12,7 @@ import io.bellows.udfs.loss.Sequences;
 import io.bellows.udfs.metrics.Metric;
 import io.bellows.udfs.metrics.Metrics;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 
 /** Takes optimizer steps on weights in place: one per mini-batch, accumulated over micro-batches of a token budget. */
@@ -73,10 +74,13 @@ public final class PolicyTrainer {
     }
 
     private Metrics accumulate(List<TrainingSequence> rows, BatchTotals totals) {
-        List<TrainingSequence> scored =
-                rows.stream().filter(row -> row.responseIds().length > 0).toList();
+        // An empty response has no token in the loss. By length: the decoder attends to equal lengths in one call.
+        List<TrainingSequence> scored = rows.stream()
+                .filter(row -> row.responseIds().length > 0)
+                .sorted(Comparator.comparingInt(TrainingSequence::length))
+                .toList();
         if (scored.isEmpty()) {
-            return Metrics.empty(); // an empty response has no token in the loss
+            return Metrics.empty();
         }
         PackedSequences packed = PackedSequences.of(
                 scored.stream().map(TrainingSequence::sequence).toList());

@@ -39,18 +39,29 @@ class Kernels(Module):
     n, T, D = x.size()
     return torch.reshape(torch.expand(torch.unsqueeze(x, 1), [n, times, T, D]), [n * times, T, D])
 
+  def sequences(self, x: Tensor, count: int) -> Tensor:
+    # [n, count * L, D] -> [count, n, L, D]
+    n, T, D = x.size()
+    return torch.transpose(torch.reshape(x, [n, count, T // count, D]), 0, 1)
+
   def attend(self, q: Tensor, k: Tensor, v: Tensor, bounds: List[int]) -> Tensor:
-    # Causal attention inside each sequence bounds[i]..bounds[i + 1]; [n, T, D] -> [T, n * D]
+    # Causal attention inside each sequence bounds[i]..bounds[i + 1]; [n, T, D] -> [T, n * D].
+    # Neighbours of the same length go through one call.
     k = self.repeat_heads(k, q.size(0) // k.size(0))
     v = self.repeat_heads(v, q.size(0) // v.size(0))
+    n, T, D = q.size()
     parts = annotate(List[Tensor], [])
-    for i in range(len(bounds) - 1):
+    i = 0
+    while i < len(bounds) - 1:
+      j = i + 1
+      while j < len(bounds) - 1 and bounds[j + 1] - bounds[j] == bounds[i + 1] - bounds[i]:
+        j += 1
       a = bounds[i]
-      b = bounds[i + 1]
-      part = torch.scaled_dot_product_attention(torch.unsqueeze(q[:, a:b], 0), torch.unsqueeze(k[:, a:b], 0), torch.unsqueeze(v[:, a:b], 0), None, 0., True)
-      parts.append(torch.squeeze(part, 0))
-    y = torch.transpose(torch.cat(parts, 1), 0, 1)
-    return torch.reshape(y, [y.size(0), -1])
+      b = bounds[j]
+      part = torch.scaled_dot_product_attention(self.sequences(q[:, a:b], j - i), self.sequences(k[:, a:b], j - i), self.sequences(v[:, a:b], j - i), None, 0., True)
+      parts.append(torch.reshape(torch.transpose(part, 1, 2), [b - a, n * D]))
+      i = j
+    return torch.cat(parts)
 
   def layer(self, w: List[Tensor], l: int, x: Tensor, cos: Tensor, sin: Tensor, bounds: List[int], dims: List[int], eps: float) -> Tensor:
     in_norm, q_w, q_b, k_w, k_b, v_w, v_b, q_norm, k_norm, o_w, post_norm, gate, up, down = w[3 + 14 * l:17 + 14 * l]

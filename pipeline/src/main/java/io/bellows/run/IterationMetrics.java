@@ -1,0 +1,92 @@
+package io.bellows.run;
+
+import static org.apache.spark.sql.functions.avg;
+import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.count;
+import static org.apache.spark.sql.functions.countDistinct;
+import static org.apache.spark.sql.functions.expr;
+import static org.apache.spark.sql.functions.lit;
+import static org.apache.spark.sql.functions.max;
+import static org.apache.spark.sql.functions.min;
+import static org.apache.spark.sql.functions.sum;
+import static org.apache.spark.sql.functions.when;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+
+/** Metrics of an iteration that its committed tables tell, under verl's names. */
+final class IterationMetrics {
+
+    private IterationMetrics() {}
+
+    /** Rewards, lengths and failures. */
+    static Map<String, Double> of(Dataset<Row> trajectories, Dataset<Row> scores, Dataset<Row> experience) {
+        Map<String, Double> metrics = new LinkedHashMap<>();
+        List<Column> rewards = new ArrayList<>();
+        addRange(rewards, "critic/score", col("reward"));
+        addRange(rewards, "critic/rewards", col("reward"));
+        rewards.add(share(col("status").equalTo("failed"), "training/reward_failure_rate"));
+        putAll(metrics, scores, rewards);
+
+        List<Column> lengths = new ArrayList<>();
+        Column response = expr("size(response_ids)");
+        Column prompt = expr("size(prompt_ids)");
+        addRange(lengths, "response_length", response);
+        lengths.add(share(col("status").equalTo("truncated"), "response_length/clip_ratio"));
+        addRange(lengths, "prompt_length", prompt);
+        lengths.add(share(col("status").equalTo("failed"), "response/aborted_ratio"));
+        lengths.add(sum(response.plus(prompt)).cast("double").as("perf/total_num_tokens"));
+        lengths.add(sum(response).cast("double").as("perf/response_tokens"));
+        putAll(metrics, trajectories, lengths);
+
+        Column tokens = expr("explode(filter(advantages, a -> a IS NOT NULL))").as("advantage");
+        List<Column> advantages = new ArrayList<>();
+        addRange(advantages, "critic/advantages", col("advantage"));
+        putAll(metrics, experience.select(tokens), advantages);
+        metrics.putAll(groups(scores));
+        return metrics;
+    }
+
+    /** Groups that teach nothing: all rewards equal, or one valid reward alone. */
+    private static Map<String, Double> groups(Dataset<Row> scores) {
+        Map<String, Double> metrics = new LinkedHashMap<>();
+        Dataset<Row> groups = scores.groupBy("group_id")
+                .agg(count(col("reward")).as("valid"), countDistinct(col("reward")).as("distinct"));
+        putAll(
+                metrics,
+                groups,
+                List.of(
+                        sum(when(col("valid").equalTo(1), 1).otherwise(0))
+                                .cast("double")
+                                .as("critic/singleton_groups"),
+                        sum(when(col("valid").gt(1).and(col("distinct").equalTo(1)), 1).otherwise(0))
+                                .cast("double")
+                                .as("critic/uniform_groups")));
+        return metrics;
+    }
+
+    private static void addRange(List<Column> columns, String name, Column value) {
+        columns.add(avg(value).as(name + "/mean"));
+        columns.add(max(value).cast("double").as(name + "/max"));
+        columns.add(min(value).cast("double").as(name + "/min"));
+    }
+
+    private static Column share(Column condition, String name) {
+        return avg(when(condition, lit(1.0)).otherwise(lit(0.0))).as(name);
+    }
+
+    private static void putAll(Map<String, Double> metrics, Dataset<Row> rows, List<Column> columns) {
+        Row row = rows.agg(columns.get(0), columns.subList(1, columns.size()).toArray(Column[]::new))
+                .head();
+        for (int i = 0; i < row.size(); i++) {
+            if (!row.isNullAt(i)) {
+                metrics.put(row.schema().fieldNames()[i], row.getDouble(i));
+            }
+        }
+    }
+}

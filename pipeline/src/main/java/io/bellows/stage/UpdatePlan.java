@@ -1,0 +1,95 @@
+package io.bellows.stage;
+
+import static org.apache.spark.sql.functions.broadcast;
+import static org.apache.spark.sql.functions.col;
+
+import io.bellows.config.ActorConfig;
+import io.bellows.udfs.batching.MiniBatches;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.TreeMap;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * Which rows each optimizer step of an update sees, and in which order. Made on the driver from keys alone, by a seeded
+ * permutation of groups, so that it depends on no partition and no number of ranks.
+ *
+ * @param groupsPerStep {@code actor.ppo_mini_batch_size}
+ * @param epochs {@code actor.ppo_epochs}
+ * @param seed the run's seed
+ */
+public record UpdatePlan(int groupsPerStep, int epochs, long seed) {
+
+    private static final StructType PLAN = new StructType()
+            .add("trajectory_id", DataTypes.StringType, false)
+            .add("mini_batch", DataTypes.IntegerType, false)
+            .add("place", DataTypes.IntegerType, false);
+    private static final long UPDATE = 0x555044; // apart from the seeds of samples
+
+    /**
+     * Takes the plan's settings from a configuration.
+     *
+     * @param actor the section {@code actor}
+     * @param seed the run's seed
+     * @return the plan
+     */
+    public static UpdatePlan of(ActorConfig actor, long seed) {
+        return new UpdatePlan(actor.ppoMiniBatchSize(), actor.ppoEpochs(), seed);
+    }
+
+    /**
+     * Joins experience, tokens and plan. Trajectories without a reward are left out.
+     *
+     * @param trajectories rows of {@link io.bellows.trajectory.Table#TRAJECTORIES}
+     * @param experience rows of {@link io.bellows.trajectory.Table#EXPERIENCE}
+     * @param iteration the iteration, part of the permutation's seed
+     * @return the rows that {@link UpdateStage} reads
+     */
+    public Dataset<Row> rows(Dataset<Row> trajectories, Dataset<Row> experience, int iteration) {
+        Dataset<Row> learnable = experience.where(col("reward").isNotNull());
+        Dataset<Row> tokens =
+                trajectories.select("trajectory_id", "segment_index", "prompt_ids", "response_ids", "response_mask");
+        return learnable
+                .select("trajectory_id", "segment_index", "old_log_probs", "ref_log_probs", "advantages")
+                .join(tokens, scala.jdk.javaapi.CollectionConverters.asScala(List.of("trajectory_id", "segment_index"))
+                        .toSeq(), "inner")
+                .join(broadcast(plan(learnable, iteration)), "trajectory_id");
+    }
+
+    private Dataset<Row> plan(Dataset<Row> learnable, int iteration) {
+        TreeMap<Long, List<Row>> groups = new TreeMap<>();
+        for (Row row : learnable
+                .select("group_id", "sample_index", "trajectory_id")
+                .distinct()
+                .collectAsList()) {
+            groups.computeIfAbsent(position(row.getString(0)), position -> new ArrayList<>()).add(row);
+        }
+        groups.values().forEach(rows -> rows.sort(Comparator.comparingInt(row -> row.getInt(1))));
+        List<List<Row>> ordered = List.copyOf(groups.values());
+        List<Row> plan = new ArrayList<>();
+        int step = 0;
+        for (int epoch = 0; epoch < epochs; epoch++) {
+            for (int[] members : MiniBatches.plan(
+                    ordered.size(), groupsPerStep, SampleSeed.of(seed, iteration, UPDATE, epoch, 0))) {
+                int place = 0;
+                for (int group : members) {
+                    for (Row row : ordered.get(group)) {
+                        plan.add(RowFactory.create(row.getString(2), step, place++));
+                    }
+                }
+                step++;
+            }
+        }
+        return learnable.sparkSession().createDataFrame(plan, PLAN);
+    }
+
+    /** A group id ends with the position of its prompt in the batch. */
+    private static long position(String groupId) {
+        return Long.parseLong(groupId.substring(groupId.lastIndexOf('/') + 1));
+    }
+}

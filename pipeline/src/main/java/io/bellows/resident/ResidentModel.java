@@ -8,6 +8,9 @@ import io.bellows.model.Kernels;
 import io.bellows.model.ModelFolder;
 import io.bellows.model.Weights;
 import io.bellows.text.ChatTokenizer;
+import io.bellows.text.SpecialTokens;
+import io.bellows.text.StreamingDecoder;
+import io.bellows.text.Tokenizer;
 import io.bellows.training.AdamW;
 import io.bellows.training.PolicyTrainer;
 import io.bellows.training.UpdateSettings;
@@ -16,6 +19,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * One model in an executor's memory: weights that engine, scoring and training share, so that a weight sync inside an
@@ -117,8 +121,9 @@ public final class ResidentModel implements AutoCloseable {
      */
     public synchronized InferenceEngine engine(WeightsRef ref) {
         if (engine == null) {
-            ChatTokenizer text = tokenizer(ref, Map.of());
-            engine = new InferenceEngine(kernels, weights, settings.engine(), text.tokenizer());
+            Tokenizer text = tokenizer(ref, Map.of()).tokenizer();
+            engine = new InferenceEngine(
+                    kernels, weights, settings.engine(), () -> new StreamingDecoder(text, SpecialTokens.SKIP)::push);
             engine.weightsVersion(version);
         }
         return engine;
@@ -158,13 +163,24 @@ public final class ResidentModel implements AutoCloseable {
         prepareTraining(from, update);
         long newVersion = from.version() + 1;
         cleanId = null; // dirty from here on: whoever comes after a failure reloads
-        T result = engine == null
-                ? steps.take(new PolicyTrainer(decoder, weights, gradients, optimizer, update))
-                : engine.exclusively(
-                        () -> steps.take(new PolicyTrainer(decoder, weights, gradients, optimizer, update)));
+        T result = alone(() -> steps.take(new PolicyTrainer(decoder, weights, gradients, optimizer, update)));
         save(Path.of(from.modelFolder()), checkpoint);
         markClean(newId, newVersion);
         return result;
+    }
+
+    /** Runs while the engine takes no step. */
+    private <T> T alone(Supplier<T> action) {
+        if (engine == null) {
+            return action.get();
+        }
+        try {
+            return engine.exclusively(action::get);
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException("Cannot update the weights beside the engine: " + e.getMessage(), e);
+        }
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.bellows.resident;
 
 import io.bellows.config.BellowsConfig;
+import io.bellows.engine.Admission;
 import io.bellows.engine.EngineSettings;
 import java.io.Serializable;
 
@@ -8,10 +9,13 @@ import java.io.Serializable;
  * How an executor sets a model up.
  *
  * @param maxLength longest sequence in tokens
- * @param engine slots, prefill chunk and admission of the inference engine
+ * @param slots sequences the engine decodes at once
+ * @param prefillChunk prompt tokens the engine takes in per step
+ * @param admission when the engine lets requests in
  * @param threads native threads of a matrix product
  */
-public record ResidentSettings(int maxLength, EngineSettings engine, int threads) implements Serializable {
+public record ResidentSettings(int maxLength, int slots, int prefillChunk, Admission admission, int threads)
+        implements Serializable {
 
     /**
      * Takes the settings from a configuration.
@@ -21,12 +25,16 @@ public record ResidentSettings(int maxLength, EngineSettings engine, int threads
      */
     public static ResidentSettings of(BellowsConfig config) {
         boolean deterministic = config.trainer().deterministic();
-        EngineSettings engine = new EngineSettings(
-                config.rollout().maxNumSeqs(),
+        return new ResidentSettings(
                 config.maxSequenceLength(),
+                config.rollout().maxNumSeqs(),
                 config.rollout().maxNumBatchedTokens(),
-                deterministic ? EngineSettings.Admission.ORDERED : EngineSettings.Admission.CONTINUOUS);
-        return new ResidentSettings(config.maxSequenceLength(), engine, deterministic ? 1 : nativeThreads());
+                deterministic ? Admission.ORDERED : Admission.CONTINUOUS,
+                deterministic ? 1 : nativeThreads());
+    }
+
+    EngineSettings engine() {
+        return new EngineSettings(slots, maxLength, prefillChunk, admission);
     }
 
     /** The launcher sets {@code OMP_NUM_THREADS}; without it libtorch would take every core for itself. */

@@ -56,7 +56,9 @@ final class IterationMetrics {
     private static Map<String, Double> groups(Dataset<Row> scores) {
         Map<String, Double> metrics = new LinkedHashMap<>();
         Dataset<Row> groups = scores.groupBy("group_id")
-                .agg(count(col("reward")).as("valid"), countDistinct(col("reward")).as("distinct"));
+                .agg(
+                        count(col("reward")).as("valid"),
+                        countDistinct(col("reward")).as("distinct"));
         putAll(
                 metrics,
                 groups,
@@ -64,7 +66,8 @@ final class IterationMetrics {
                         sum(when(col("valid").equalTo(1), 1).otherwise(0))
                                 .cast("double")
                                 .as("critic/singleton_groups"),
-                        sum(when(col("valid").gt(1).and(col("distinct").equalTo(1)), 1).otherwise(0))
+                        sum(when(col("valid").gt(1).and(col("distinct").equalTo(1)), 1)
+                                        .otherwise(0))
                                 .cast("double")
                                 .as("critic/uniform_groups")));
         return metrics;

@@ -55,7 +55,8 @@ final class StageProgress extends SparkListener implements AutoCloseable {
     }
 
     private synchronized void show() {
-        long rows = Math.min(total, rowsByTask.values().stream().mapToLong(Long::longValue).sum());
+        long rows = Math.min(
+                total, rowsByTask.values().stream().mapToLong(Long::longValue).sum());
         if (rows > shown.get()) {
             bar.advance(rows - shown.getAndSet(rows));
         }

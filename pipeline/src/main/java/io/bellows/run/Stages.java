@@ -53,8 +53,7 @@ record Stages(
                 new RolloutStage(runId, resident, RolloutSampling.training(config), partitions),
                 score,
                 new LogProbStage(runId, resident, config.rollout().temperature(), scoringTokens(config), partitions),
-                new AdvantageStage(
-                        config.algorithm().normAdvByStdInGrpo() ? Normalization.BY_STD : Normalization.NONE),
+                new AdvantageStage(config.algorithm().normAdvByStdInGrpo() ? Normalization.BY_STD : Normalization.NONE),
                 UpdatePlan.of(config.actor(), config.trainer().seed()),
                 new UpdateStage(runId, resident, settings(config, optimizerSteps)),
                 config.actor().useKlLoss() ? WeightsRef.initial(config.model().path()) : null,

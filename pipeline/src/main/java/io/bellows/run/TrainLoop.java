@@ -57,7 +57,8 @@ public final class TrainLoop {
     public RunSummary run() {
         long start = System.nanoTime();
         try (RunDirectory run = RunDirectory.start(spark, config);
-                PromptDataset training = load(config.data().trainFiles(), config.data().trainMaxSamples());
+                PromptDataset training =
+                        load(config.data().trainFiles(), config.data().trainMaxSamples());
                 PromptDataset heldOut = config.data().valFiles().isEmpty()
                         ? null
                         : load(config.data().valFiles(), config.data().valMaxSamples())) {
@@ -104,8 +105,7 @@ public final class TrainLoop {
         return (long) ((groups + perStep - 1) / perStep) * config.actor().ppoEpochs();
     }
 
-    private void iterate(
-            RunDirectory run, PromptDataset training, EpochOrder order, Stages stages, int iterations) {
+    private void iterate(RunDirectory run, PromptDataset training, EpochOrder order, Stages stages, int iterations) {
         WeightsRef weights = run.latestCheckpoint()
                 .map(c -> ResidentModel.checkpointed(c.manifestSha256(), c.iteration(), c.localPath()))
                 .orElse(WeightsRef.initial(config.model().path()));
@@ -118,8 +118,8 @@ public final class TrainLoop {
             }
         });
         for (int i = run.latestCommittedIteration().orElse(0) + 1; i <= iterations; i++) {
-            IterationState state =
-                    run.latestState().orElse(IterationState.initial(config.trainer().seed(), null));
+            IterationState state = run.latestState()
+                    .orElse(IterationState.initial(config.trainer().seed(), null));
             EpochOrder.Batch batch = order.batch(state.cursor(), config.data().trainBatchSize());
             weights = iterate(run, stages, training.batch(batch), batch, weights, i, i == iterations);
         }
@@ -153,35 +153,57 @@ public final class TrainLoop {
         metrics.put("training/epoch", (double) batch.cursor().epoch());
         long samples = (long) batch.rowIndices().length * config.rollout().n();
 
-        Dataset<Row> trajectories = timed(metrics, "gen", iteration, samples, "trajectories", () -> run.commitTable(
+        Dataset<Row> trajectories = timed(
+                metrics,
+                "gen",
                 iteration,
-                Table.TRAJECTORIES,
-                () -> stages.rollout().run(prompts, iteration, weights),
-                ManifestExtras.NONE.withExpectedRows(samples).withWeightsVersion(weights.version())));
+                samples,
+                "trajectories",
+                () -> run.commitTable(
+                        iteration,
+                        Table.TRAJECTORIES,
+                        () -> stages.rollout().run(prompts, iteration, weights),
+                        ManifestExtras.NONE.withExpectedRows(samples).withWeightsVersion(weights.version())));
 
-        Dataset<Row> scores = timed(metrics, "reward", iteration, samples, "trajectories", () -> run.commitTable(
+        Dataset<Row> scores = timed(
+                metrics,
+                "reward",
                 iteration,
-                Table.SCORES,
-                () -> stages.score().run(trajectories),
-                reads(run, iteration, Table.TRAJECTORIES).withExpectedRows(samples)));
+                samples,
+                "trajectories",
+                () -> run.commitTable(
+                        iteration,
+                        Table.SCORES,
+                        () -> stages.score().run(trajectories),
+                        reads(run, iteration, Table.TRAJECTORIES).withExpectedRows(samples)));
         refuseTooManyFailures(scores, iteration);
 
-        Dataset<Row> experience = timed(metrics, "old_log_prob", iteration, samples, "trajectories", () -> run.commitTable(
+        Dataset<Row> experience = timed(
+                metrics,
+                "old_log_prob",
                 iteration,
-                Table.EXPERIENCE,
-                () -> stages.advantage()
-                        .run(stages.logProbs().run(trajectories, weights, stages.reference()), scores),
-                reads(run, iteration, Table.TRAJECTORIES, Table.SCORES)
-                        .withExpectedRows(samples)
-                        .withWeightsVersion(weights.version())));
+                samples,
+                "trajectories",
+                () -> run.commitTable(
+                        iteration,
+                        Table.EXPERIENCE,
+                        () -> stages.advantage()
+                                .run(stages.logProbs().run(trajectories, weights, stages.reference()), scores),
+                        reads(run, iteration, Table.TRAJECTORIES, Table.SCORES)
+                                .withExpectedRows(samples)
+                                .withWeightsVersion(weights.version())));
 
         CheckpointAttempt attempt = run.beginCheckpoint(iteration);
-        UpdateStage.Result update = timed(metrics, "update_actor", iteration, samples, "trajectories", () -> stages.update()
-                .run(
-                        stages.plan().rows(trajectories, experience, iteration),
-                        weights,
-                        attempt.localPath()));
-        Checkpoint checkpoint = timed(metrics, "save_checkpoint", iteration, 1, "checkpoints", () -> run.publish(attempt));
+        UpdateStage.Result update = timed(
+                metrics,
+                "update_actor",
+                iteration,
+                samples,
+                "trajectories",
+                () -> stages.update()
+                        .run(stages.plan().rows(trajectories, experience, iteration), weights, attempt.localPath()));
+        Checkpoint checkpoint =
+                timed(metrics, "save_checkpoint", iteration, 1, "checkpoints", () -> run.publish(attempt));
         WeightsRef updated = ResidentModel.checkpointed(update.weightsId(), iteration, checkpoint.localPath());
 
         metrics.putAll(update.metrics().values());
@@ -201,8 +223,13 @@ public final class TrainLoop {
                 iteration,
                 metrics,
                 IterationState.of(
-                        checkpoint, batch.next(), update.optimizerSteps(), config.trainer().seed(), null),
-                reads(run, iteration, Table.TRAJECTORIES, Table.SCORES, Table.EXPERIENCE).reads());
+                        checkpoint,
+                        batch.next(),
+                        update.optimizerSteps(),
+                        config.trainer().seed(),
+                        null),
+                reads(run, iteration, Table.TRAJECTORIES, Table.SCORES, Table.EXPERIENCE)
+                        .reads());
         return updated;
     }
 
@@ -229,7 +256,8 @@ public final class TrainLoop {
                     .head()
                     .getString(0);
             throw new InvalidRunException("Cannot go on after iteration " + iteration + ": " + failed + " of " + all
-                    + " rewards failed, more than reward.max_error_rate=" + config.reward().maxErrorRate()
+                    + " rewards failed, more than reward.max_error_rate="
+                    + config.reward().maxErrorRate()
                     + " allows. The first: " + example);
         }
     }
@@ -261,12 +289,18 @@ public final class TrainLoop {
     private Map<String, String> facts(RunDirectory run, PromptDataset training, int iterations) {
         ModelConfig model = ModelConfig.read(Path.of(config.model().path()));
         Map<String, String> facts = new LinkedHashMap<>();
-        facts.put("model", config.model().path() + " (" + model.modelType() + ", " + model.parameterCount() + " parameters)");
-        facts.put("data", training.size() + " prompts of " + String.join(", ", config.data().trainFiles()));
+        facts.put(
+                "model",
+                config.model().path() + " (" + model.modelType() + ", " + model.parameterCount() + " parameters)");
+        facts.put(
+                "data",
+                training.size() + " prompts of "
+                        + String.join(", ", config.data().trainFiles()));
         facts.put(
                 "algorithm",
                 config.algorithm().advEstimator() + ", " + iterations + " iterations of "
-                        + config.data().trainBatchSize() + " prompts x " + config.rollout().n() + " samples");
+                        + config.data().trainBatchSize() + " prompts x "
+                        + config.rollout().n() + " samples");
         facts.put("run", run.uri());
         return facts;
     }

@@ -69,7 +69,8 @@ record Validation(
     }
 
     private TreeMap<String, Results> run(RolloutStage rollout, int iteration, WeightsRef weights) {
-        Dataset<Row> rows = prompts.rows().withColumn("position", col("row_index").cast("int"));
+        Dataset<Row> rows =
+                prompts.rows().withColumn("position", col("row_index").cast("int"));
         // Rollout and scoring are narrow, and collected once: nothing generates twice.
         List<Row> scored = scores.run(rollout.run(rows, iteration, weights))
                 .select(

@@ -19,11 +19,11 @@ import org.apache.spark.sql.types.StructType;
  * Which rows each optimizer step of an update sees, and in which order. Made on the driver from keys alone, by a seeded
  * permutation of groups, so that it depends on no partition and no number of ranks.
  *
- * @param groupsPerStep {@code actor.ppo_mini_batch_size}
+ * @param groupsInMiniBatch {@code actor.ppo_mini_batch_size}
  * @param epochs {@code actor.ppo_epochs}
  * @param seed the run's seed
  */
-public record UpdatePlan(int groupsPerStep, int epochs, long seed) {
+public record UpdatePlan(int groupsInMiniBatch, int epochs, long seed) {
 
     private static final StructType PLAN = new StructType()
             .add("trajectory_id", DataTypes.StringType, false)
@@ -56,8 +56,11 @@ public record UpdatePlan(int groupsPerStep, int epochs, long seed) {
                 trajectories.select("trajectory_id", "segment_index", "prompt_ids", "response_ids", "response_mask");
         return learnable
                 .select("trajectory_id", "segment_index", "old_log_probs", "ref_log_probs", "advantages")
-                .join(tokens, scala.jdk.javaapi.CollectionConverters.asScala(List.of("trajectory_id", "segment_index"))
-                        .toSeq(), "inner")
+                .join(
+                        tokens,
+                        scala.jdk.javaapi.CollectionConverters.asScala(List.of("trajectory_id", "segment_index"))
+                                .toSeq(),
+                        "inner")
                 .join(broadcast(plan(learnable, iteration)), "trajectory_id");
     }
 
@@ -67,15 +70,17 @@ public record UpdatePlan(int groupsPerStep, int epochs, long seed) {
                 .select("group_id", "sample_index", "trajectory_id")
                 .distinct()
                 .collectAsList()) {
-            groups.computeIfAbsent(position(row.getString(0)), position -> new ArrayList<>()).add(row);
+            groups.computeIfAbsent(position(row.getString(0)), position -> new ArrayList<>())
+                    .add(row);
         }
         groups.values().forEach(rows -> rows.sort(Comparator.comparingInt(row -> row.getInt(1))));
         List<List<Row>> ordered = List.copyOf(groups.values());
+        int groupCount = ordered.size();
         List<Row> plan = new ArrayList<>();
         int step = 0;
         for (int epoch = 0; epoch < epochs; epoch++) {
-            for (int[] members : MiniBatches.plan(
-                    ordered.size(), groupsPerStep, SampleSeed.of(seed, iteration, UPDATE, epoch, 0))) {
+            for (int[] members :
+                    MiniBatches.plan(groupCount, groupsInMiniBatch, SampleSeed.of(seed, iteration, UPDATE, epoch, 0))) {
                 int place = 0;
                 for (int group : members) {
                     for (Row row : ordered.get(group)) {

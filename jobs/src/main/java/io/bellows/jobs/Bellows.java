@@ -20,6 +20,7 @@ import picocli.CommandLine.ParseResult;
         versionProvider = Version.class,
         description = "Reinforcement-learning post-training of language models on Apache Spark.",
         subcommands = {
+            GenerateCommand.class,
             LogProbsCommand.class,
             RenderCommand.class,
             SqlCommand.class,

@@ -54,19 +54,19 @@ final class JsonLines implements AutoCloseable {
     /**
      * The object of the current line.
      *
-     * @throws IllegalArgumentException when the line is no JSON object; the message names file and line
+     * @throws IllegalArgumentException when the line is no JSON object
      */
     ObjectNode object() {
         JsonNode node;
         try {
             node = JSON.readTree(text);
         } catch (JsonProcessingException e) {
-            throw new IllegalArgumentException("Invalid JSON in " + place() + ": " + e.getOriginalMessage(), e);
+            throw new IllegalArgumentException("Invalid JSON: " + e.getOriginalMessage(), e);
         }
         if (node instanceof ObjectNode object) {
             return object;
         }
-        throw new IllegalArgumentException("Invalid line in " + place() + ": expected a JSON object");
+        throw new IllegalArgumentException("Invalid line: expected a JSON object");
     }
 
     /** File and number of the current line. */

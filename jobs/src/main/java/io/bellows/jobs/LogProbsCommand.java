@@ -1,7 +1,5 @@
 package io.bellows.jobs;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.bellows.model.Decoder;
 import io.bellows.model.Kernels;
@@ -100,30 +98,15 @@ final class LogProbsCommand extends Subcommand {
         try {
             return new Row(ids(lines, config), null);
         } catch (IllegalArgumentException e) {
-            return new Row(null, e.getMessage());
+            return new Row(null, lines.place() + ": " + e.getMessage());
         }
     }
 
     private static int[] ids(JsonLines lines, ModelConfig config) {
-        JsonNode given = lines.object().get("ids");
-        if (given == null || !given.isArray()) {
-            throw new IllegalArgumentException("Invalid " + lines.place() + ": ids must be a list of token ids");
-        }
-        if (given.size() > config.maxPositions()) {
-            throw new IllegalArgumentException("Invalid " + lines.place() + ": " + given.size()
+        int[] ids = TokenIds.read(lines.object().get("ids"), config.vocabularySize());
+        if (ids.length > config.maxPositions()) {
+            throw new IllegalArgumentException("Invalid row: " + ids.length
                     + " ids exceed the model's max_position_embeddings, " + config.maxPositions());
-        }
-        int[] ids = new int[given.size()];
-        for (int i = 0; i < ids.length; i++) {
-            JsonNode id = given.get(i);
-            if (!id.canConvertToExactIntegral()
-                    || !id.canConvertToInt()
-                    || id.intValue() < 0
-                    || id.intValue() >= config.vocabularySize()) {
-                throw new IllegalArgumentException("Invalid " + lines.place() + ": id " + id + " at " + i
-                        + " is outside of the vocabulary, 0 to " + (config.vocabularySize() - 1));
-            }
-            ids[i] = id.intValue();
         }
         return ids;
     }
@@ -142,17 +125,11 @@ final class LogProbsCommand extends Subcommand {
             if (row.error() != null) {
                 answer.put("error", row.error());
             } else {
-                add(answer.putArray("logprobs"), scores.logProbs(), at, row.scored());
-                add(answer.putArray("entropy"), scores.entropies(), at, row.scored());
+                TokenIds.put(answer, "logprobs", scores.logProbs(), at, row.scored());
+                TokenIds.put(answer, "entropy", scores.entropies(), at, row.scored());
             }
             at += row.scored();
             console.data(answer.toString());
-        }
-    }
-
-    private static void add(ArrayNode array, float[] values, int from, int count) {
-        for (int i = from; i < from + count; i++) {
-            array.add(values[i]);
         }
     }
 }

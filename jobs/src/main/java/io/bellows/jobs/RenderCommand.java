@@ -1,7 +1,6 @@
 package io.bellows.jobs;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.bellows.text.ChatPrompt;
 import io.bellows.text.ChatTokenizer;
@@ -61,13 +60,10 @@ final class RenderCommand extends Subcommand {
             ObjectNode request = lines.object();
             ChatPrompt prompt = tokenizer.encode(messages(request), tools(request), generationPrompt(request));
             ObjectNode answer = object().put("text", prompt.text());
-            ArrayNode ids = answer.putArray("ids");
-            for (int id : prompt.ids()) {
-                ids.add(id);
-            }
+            TokenIds.put(answer, "ids", prompt.ids());
             return answer;
         } catch (RuntimeException e) {
-            return object().put("error", Failures.message(e));
+            return object().put("error", lines.place() + ": " + Failures.message(e));
         }
     }
 

@@ -31,7 +31,7 @@ class RenderCommandTest {
         assertThat(answers.get(0).get("text").asText())
                 .endsWith("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n");
         assertThat(answers.get(0).get("ids")).isNotEmpty();
-        assertThat(answers.get(1).get("error").asText()).startsWith("Invalid conversation");
+        assertThat(answers.get(1).get("error").asText()).contains("line 2", "Invalid conversation");
         assertThat(answers.get(2).get("error").asText()).contains("line 3");
         assertThat(answers.get(3).get("text").asText()).endsWith("user\nBye<|im_end|>\n");
     }

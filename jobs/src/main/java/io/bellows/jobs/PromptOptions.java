@@ -1,0 +1,118 @@
+package io.bellows.jobs;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.bellows.text.ChatTokenizer;
+import io.bellows.text.GenerationPrompt;
+import io.bellows.text.Message;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Option;
+
+/** The prompts of {@code bellows generate}: on the command line, or as JSON lines. */
+final class PromptOptions {
+
+    @ArgGroup(multiplicity = "1")
+    private Source source;
+
+    @Option(names = "--system", paramLabel = "TEXT", description = "System message put before --prompt.")
+    private String system;
+
+    @Option(names = "--raw", description = "Encode the prompt as it is, without the chat template.")
+    private boolean raw;
+
+    static final class Source {
+        @Option(names = "--prompt", paramLabel = "TEXT", description = "What the user says; may be repeated.")
+        private List<String> prompts;
+
+        @Option(
+                names = "--input",
+                paramLabel = "FILE",
+                description = "JSON lines, each with prompt, messages or ids; - is standard input.")
+        private Path input;
+    }
+
+    /**
+     * The prompts as token ids.
+     *
+     * @param vocabularySize ids are below it
+     * @param longest most tokens of a prompt that leave room for an answer
+     * @throws UsageException naming every prompt that is wrong
+     */
+    List<int[]> read(ChatTokenizer chat, int vocabularySize, int longest) throws IOException {
+        List<int[]> prompts = new ArrayList<>();
+        List<String> errors = new ArrayList<>();
+        if (source.prompts != null) {
+            for (String prompt : source.prompts) {
+                collect(prompts, errors, longest, "--prompt", () -> encode(chat, prompt));
+            }
+        } else {
+            try (JsonLines lines = JsonLines.open(source.input)) {
+                while (lines.next()) {
+                    collect(
+                            prompts,
+                            errors,
+                            longest,
+                            lines.place(),
+                            () -> encode(chat, lines.object(), vocabularySize));
+                }
+            }
+        }
+        if (prompts.isEmpty() && errors.isEmpty()) {
+            errors.add("Invalid --input " + source.input + ": it has no line");
+        }
+        if (!errors.isEmpty()) {
+            throw new UsageException(errors);
+        }
+        return prompts;
+    }
+
+    private interface Encoding {
+        int[] ids();
+    }
+
+    private static void collect(
+            List<int[]> prompts, List<String> errors, int longest, String place, Encoding encoding) {
+        try {
+            int[] ids = encoding.ids();
+            if (ids.length == 0 || ids.length > longest) {
+                throw new IllegalArgumentException("Invalid prompt: " + ids.length
+                        + " tokens; the model's positions leave 1 to " + longest + " besides --max-tokens");
+            }
+            prompts.add(ids);
+        } catch (IllegalArgumentException e) {
+            errors.add(place + ": " + e.getMessage());
+        }
+    }
+
+    private int[] encode(ChatTokenizer chat, String prompt) {
+        if (raw) {
+            return chat.tokenizer().encode(prompt);
+        }
+        List<Message> messages = new ArrayList<>();
+        if (system != null) {
+            messages.add(Message.of("system", system));
+        }
+        messages.add(Message.of("user", prompt));
+        return chat.encode(messages, null, GenerationPrompt.ADD).ids();
+    }
+
+    private int[] encode(ChatTokenizer chat, ObjectNode line, int vocabularySize) {
+        if (line.path("prompt").isTextual()) {
+            return encode(chat, line.get("prompt").textValue());
+        }
+        if (line.path("ids").isArray()) {
+            return TokenIds.read(line.get("ids"), vocabularySize);
+        }
+        if (line.path("messages").isArray()) {
+            List<Message> messages = new ArrayList<>();
+            line.get("messages").forEach(message -> messages.add(Message.fromJson(message)));
+            JsonNode tools = line.path("tools").isArray() ? line.get("tools") : null;
+            return chat.encode(messages, tools, GenerationPrompt.ADD).ids();
+        }
+        throw new IllegalArgumentException("Invalid line " + line + ": give prompt, messages or ids");
+    }
+}

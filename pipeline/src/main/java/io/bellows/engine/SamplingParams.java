@@ -24,16 +24,8 @@ public record SamplingParams(
      * @throws IllegalArgumentException if a value is out of its range; the text names it
      */
     public SamplingParams {
-        require(
-                temperature >= 0 && Double.isFinite(1 / Math.max(temperature, 1)),
-                "temperature",
-                temperature,
-                "0 or more");
-        require(
-                temperature == 0 || 1 / temperature <= Float.MAX_VALUE,
-                "temperature",
-                temperature,
-                "0 or at least 1e-38");
+        boolean usable = temperature == 0 || (Double.isFinite(temperature) && 1 / temperature <= Float.MAX_VALUE);
+        require(temperature >= 0 && usable, "temperature", temperature, "0, or a finite number of at least 1e-38");
         require(topK == -1 || topK > 0, "top_k", topK, "-1 or a positive number");
         require(topP > 0 && topP <= 1, "top_p", topP, "a number in (0, 1]");
         require(minP >= 0 && minP <= 1, "min_p", minP, "a number in [0, 1]");

@@ -63,14 +63,24 @@ class Kernels(Module):
       i = j
     return torch.cat(parts)
 
-  def layer(self, w: List[Tensor], l: int, x: Tensor, cos: Tensor, sin: Tensor, bounds: List[int], dims: List[int], eps: float) -> Tensor:
-    in_norm, q_w, q_b, k_w, k_b, v_w, v_b, q_norm, k_norm, o_w, post_norm, gate, up, down = w[3 + 14 * l:17 + 14 * l]
+  def queries_keys_values(self, w: List[Tensor], l: int, x: Tensor, cos: Tensor, sin: Tensor, dims: List[int], eps: float) -> Tuple[Tensor, Tensor, Tensor]:
+    # [T, H] -> [query heads, T, D] and twice [key-value heads, T, D]
+    in_norm, q_w, q_b, k_w, k_b, v_w, v_b, q_norm, k_norm = w[3 + 14 * l:12 + 14 * l]
     y = torch.rms_norm(x, [x.size(-1)], in_norm, eps)
     q = self.rotate(self.heads(y, q_w, q_b, q_norm, dims[1], eps), cos, sin)
     k = self.rotate(self.heads(y, k_w, k_b, k_norm, dims[2], eps), cos, sin)
     v = torch.transpose(torch.view(self.project(y, v_w, v_b), [y.size(0), dims[2], -1]), 0, 1)
-    x = x + torch.linear(self.attend(q, k, v, bounds), o_w)
+    return (q, k, v)
+
+  def feed_forward(self, w: List[Tensor], l: int, x: Tensor, attended: Tensor, eps: float) -> Tensor:
+    # The layer's second half: `attended` [T, n * D] joins the residual stream, then the gated feed-forward part
+    o_w, post_norm, gate, up, down = w[12 + 14 * l:17 + 14 * l]
+    x = x + torch.linear(attended, o_w)
     return x + self.mlp(torch.rms_norm(x, [x.size(-1)], post_norm, eps), gate, up, down)
+
+  def layer(self, w: List[Tensor], l: int, x: Tensor, cos: Tensor, sin: Tensor, bounds: List[int], dims: List[int], eps: float) -> Tensor:
+    q, k, v = self.queries_keys_values(w, l, x, cos, sin, dims, eps)
+    return self.feed_forward(w, l, x, self.attend(q, k, v, bounds), eps)
 
   # ---- scoring and training: sequences laid end to end, no padding ---------------------------------------------
 
@@ -117,6 +127,124 @@ class Kernels(Module):
       total = total + torch.sum(torch.reshape(x, [-1])[:0])
     total.backward()
     return len(w)
+
+  # ---- generation: each sequence has a slot of every layer's `keys` and `values`, [slots, n, length + 1, D] --------------
+  # The last position is never attended to: rows without a sequence write there.
+
+  def continue_causal(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    # The queries are the last of the keys' positions; [n, T, D] and [n, S, D] -> [n, T, D]. SDPA's own causal mask
+    # is aligned to the first position, which is right only where both start together.
+    k = torch.unsqueeze(self.repeat_heads(k, q.size(0) // k.size(0)), 0)
+    v = torch.unsqueeze(self.repeat_heads(v, q.size(0) // v.size(0)), 0)
+    T = q.size(1)
+    S = k.size(2)
+    q = torch.unsqueeze(q, 0)
+    if T == S:
+      return torch.squeeze(torch.scaled_dot_product_attention(q, k, v, None, 0., True), 0)
+    mask = torch.le(torch.unsqueeze(torch.arange(S, device=q.device), 0), torch.unsqueeze(torch.arange(S - T, S, device=q.device), 1))
+    return torch.squeeze(torch.scaled_dot_product_attention(q, k, v, mask), 0)
+
+  def prefill(self, w: List[Tensor], keys: List[Tensor], values: List[Tensor], ids: Tensor, pieces: List[int], ends: Tensor, cos: Tensor, sin: Tensor, dims: List[int], eps: float) -> List[Tensor]:
+    # Reads pieces of prompts laid end to end; `pieces` holds slot, first position and tokens of each. Returns the
+    # logits [V] after each of the tokens `ends`.
+    ranges = annotate(List[Tensor], [])
+    for i in range(0, len(pieces), 3):
+      ranges.append(torch.arange(pieces[i + 1], pieces[i + 1] + pieces[i + 2], device=ids.device))
+    positions = torch.cat(ranges)
+    c = torch.index_select(cos, 0, positions)
+    s = torch.index_select(sin, 0, positions)
+    x = torch.embedding(w[0], ids)
+    for l in range(dims[0]):
+      q, k, v = self.queries_keys_values(w, l, x, c, s, dims, eps)
+      parts = annotate(List[Tensor], [])
+      a = 0
+      for i in range(0, len(pieces), 3):
+        slot = pieces[i]
+        start = pieces[i + 1]
+        b = a + pieces[i + 2]
+        end = start + pieces[i + 2]
+        keys[l][slot, :, start:end] = k[:, a:b]
+        values[l][slot, :, start:end] = v[:, a:b]
+        parts.append(self.continue_causal(q[:, a:b], keys[l][slot, :, :end], values[l][slot, :, :end]))
+        a = b
+      y = torch.transpose(torch.cat(parts, 1), 0, 1)
+      x = self.feed_forward(w, l, x, torch.reshape(y, [y.size(0), -1]), eps)
+    if ends.numel() == 0:
+      return annotate(List[Tensor], [])
+    x = torch.rms_norm(torch.index_select(x, 0, ends), [x.size(-1)], w[1], eps)
+    return torch.unbind(torch.linear(x, w[2]))
+
+  def decode(self, w: List[Tensor], keys: List[Tensor], values: List[Tensor], rows: Tensor, span: int, sampled: bool, filtered: bool, cos: Tensor, sin: Tensor, dims: List[int], eps: float) -> Tensor:
+    # Reads one token in each of the first B slots and draws the next; `span` exceeds every position. `rows` [B, 7]
+    # holds token, position (-1: no sequence), temperature, top-k, top-p, min-p, uniform number. -> [B, 2] as `draw`
+    B = rows.size(0)
+    at = torch.to(rows[:, 1], 4)
+    write = torch.remainder(at, keys[0].size(2))
+    positions = torch.clamp(at, min=0)
+    slots = torch.arange(B, device=rows.device)
+    mask = torch.view(torch.le(torch.unsqueeze(torch.arange(span, device=rows.device), 0), torch.unsqueeze(positions, 1)), [B, 1, 1, span])
+    c = torch.index_select(cos, 0, positions)
+    s = torch.index_select(sin, 0, positions)
+    x = torch.embedding(w[0], torch.to(rows[:, 0], 4))
+    for l in range(dims[0]):
+      q, k, v = self.queries_keys_values(w, l, x, c, s, dims, eps)
+      K = keys[l]
+      V = values[l]
+      K[slots, :, write] = torch.transpose(k, 0, 1)
+      V[slots, :, write] = torch.transpose(v, 0, 1)
+      # The query heads of a key-value head become its query positions, so that keys need not be repeated
+      q = torch.reshape(torch.transpose(q, 0, 1), [B, dims[2], dims[1] // dims[2], -1])
+      y = torch.scaled_dot_product_attention(q, K[:B, :, :span], V[:B, :, :span], mask)
+      x = self.feed_forward(w, l, x, torch.reshape(y, [B, -1]), eps)
+    logits = torch.linear(torch.rms_norm(x, [x.size(-1)], w[1], eps), w[2])
+    return self.draw(logits, rows, sampled, filtered)
+
+  def draw_first(self, logits: List[Tensor], rows: Tensor, sampled: bool, filtered: bool) -> Tensor:
+    return self.draw(torch.stack(logits), rows, sampled, filtered)
+
+  def draw(self, logits: Tensor, rows: Tensor, sampled: bool, filtered: bool) -> Tensor:
+    # Draws from each row of [B, V]. -> [B, 2]: id, log-probability under the full distribution
+    temperature = rows[:, 2:3]
+    greedy = torch.eq(temperature, 0)
+    inverse = torch.to(torch.reciprocal(temperature + torch.to(greedy, 7)), 6)
+    ls = torch.log_softmax(logits * inverse, -1)
+    ids = torch.argmax(ls, -1, True)
+    if sampled:
+      p = torch.exp(ls)
+      if filtered:
+        p = p * self.kept(ls, rows)
+      # In the vocabulary's order: an order by probability would change with float noise
+      c = torch.cumsum(p, -1, dtype=7)
+      total = torch.contiguous(c[:, -1:])
+      drawn = torch.searchsorted(c, rows[:, 6:7] * total, right=True)
+      last = torch.searchsorted(c, total)  # the last token with a probability above 0
+      ids = torch.where(greedy, ids, torch.clamp(torch.minimum(drawn, last), max=p.size(-1) - 1))
+    return torch.cat([torch.to(ids, 7), torch.to(torch.gather(ls, 1, ids), 7)], 1)
+
+  def kept(self, ls: Tensor, rows: Tensor) -> Tensor:
+    # The tokens that min-p, then top-k, then top-p leave, as booleans [B, V]
+    s, order = torch.sort(ls, stable=True, dim=-1, descending=True)
+    top_k = rows[:, 3:4]
+    top_p = rows[:, 4:5]
+    rank = torch.unsqueeze(torch.arange(s.size(-1), device=s.device), 0)
+    keep = (torch.lt(rank, top_k) | torch.lt(top_k, 0)) & torch.ge(s, s[:, :1] + torch.log(rows[:, 5:6]))
+    p = torch.exp(s) * keep
+    c = torch.cumsum(p, -1, dtype=7)
+    keep = keep & (torch.lt(c - p, top_p * c[:, -1:]) | torch.ge(top_p, 1))
+    return torch.scatter(torch.zeros_like(keep), 1, order, keep)
+
+  def copy_slot(self, keys: List[Tensor], values: List[Tensor], source: int, targets: List[int], length: int) -> int:
+    for cache in [keys, values]:
+      for x in cache:
+        for target in targets:
+          x[target, :, :length] = x[source, :, :length]
+    return len(targets)
+
+  def clear_slot(self, keys: List[Tensor], values: List[Tensor], slot: int) -> int:
+    for cache in [keys, values]:
+      for x in cache:
+        x[slot].zero_()
+    return slot
 
   # ---- optimizer -----------------------------------------------------------------------------------------------
 

@@ -3,10 +3,12 @@ package io.bellows.run;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.DelegateToFileSystem;
 import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FsServerDefaults;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RawLocalFileSystem;
@@ -42,8 +44,11 @@ public final class FaultyFileSystem extends RawLocalFileSystem {
         return CHANGES_LEFT.get() < 0;
     }
 
+    // What Spark does among its temporary files is one step: no kill there differs from a kill before it.
     private static void change(String what) throws IOException {
-        if (CHANGES_LEFT.get() != Integer.MAX_VALUE && CHANGES_LEFT.decrementAndGet() < 0) {
+        int left = CHANGES_LEFT.get();
+        if (left < 0
+                || (left != Integer.MAX_VALUE && !what.contains("_temporary") && CHANGES_LEFT.decrementAndGet() < 0)) {
             throw new IOException("killed before " + what);
         }
     }
@@ -78,6 +83,29 @@ public final class FaultyFileSystem extends RawLocalFileSystem {
             throws IOException {
         change("creating " + file);
         return super.create(file, overwrite, bufferSize, replication, blockSize, progress);
+    }
+
+    @Override
+    public FileStatus getFileStatus(Path path) throws IOException {
+        return plain(super.getFileStatus(path));
+    }
+
+    @Override
+    public FileStatus[] listStatus(Path path) throws IOException {
+        return Arrays.stream(super.listStatus(path))
+                .map(FaultyFileSystem::plain)
+                .toArray(FileStatus[]::new);
+    }
+
+    // The local disk's own status looks up permissions by a path that must be of scheme "file".
+    private static FileStatus plain(FileStatus status) {
+        return new FileStatus(
+                status.getLen(),
+                status.isDirectory(),
+                1,
+                status.getBlockSize(),
+                status.getModificationTime(),
+                status.getPath());
     }
 
     @Override

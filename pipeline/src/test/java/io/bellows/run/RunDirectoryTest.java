@@ -14,6 +14,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.UnaryOperator;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.parquet.hadoop.ParquetFileReader;
+import org.apache.parquet.hadoop.util.HadoopInputFile;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
@@ -90,6 +93,28 @@ class RunDirectoryTest extends SparkTest {
                     0, Table.METRICS, () -> bySql, ManifestExtras.NONE.withState(IterationState.initial(42, null)));
 
             assertThat(run.committed(Table.METRICS).first().toString()).isEqualTo("[r,1,a/b,0.5]");
+        }
+    }
+
+    @Test
+    void floatsAreWrittenWithoutADictionaryAndIdsWithOne() throws IOException {
+        try (RunDirectory run = fixture.start()) {
+            Dataset<Row> rows =
+                    spark.sql("SELECT 'r' run_id, 1 iteration, 'g' group_id, 0 sample_index, 'g/0' trajectory_id,"
+                            + " 0 segment_index, 1D reward, array_repeat(0.5F, 99) old_log_probs, CAST(null AS ARRAY<FLOAT>)"
+                            + " ref_log_probs, CAST(null AS ARRAY<FLOAT>) `values`, array(0F) token_level_rewards,"
+                            + " array_repeat(1F, 99) advantages, array(0F) returns FROM range(0, 9, 1, 1)");
+            run.commitTable(1, Table.EXPERIENCE, () -> rows, ManifestExtras.NONE);
+
+            Path part = partOf(attemptOf(run, 1, Table.EXPERIENCE));
+            try (ParquetFileReader reader = ParquetFileReader.open(
+                    HadoopInputFile.fromPath(new org.apache.hadoop.fs.Path(part.toUri()), new Configuration()))) {
+                assertThat(reader.getFooter().getBlocks().get(0).getColumns())
+                        .filteredOn(column -> column.hasDictionaryPage())
+                        .extracting(column -> column.getPath().toDotString())
+                        .contains("trajectory_id")
+                        .doesNotContain("old_log_probs.list.element", "advantages.list.element");
+            }
         }
     }
 

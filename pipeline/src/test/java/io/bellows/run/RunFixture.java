@@ -66,7 +66,8 @@ final class RunFixture {
     Dataset<Row> scores(RunDirectory run, int iteration) {
         bodiesCalled.incrementAndGet();
         List<Row> rows = List.of(score(run, iteration, 0), score(run, iteration, 1), score(run, iteration, 2));
-        return spark.createDataset(rows, Encoders.row(Schemas.struct(Table.SCORES)));
+        return spark.createDataset(rows, Encoders.row(Schemas.struct(Table.SCORES)))
+                .coalesce(1);
     }
 
     Dataset<Row> metrics(RunDirectory run, int iteration) {

@@ -20,6 +20,9 @@ import picocli.CommandLine.ParseResult;
         versionProvider = Version.class,
         description = "Reinforcement-learning post-training of language models on Apache Spark.",
         subcommands = {
+            QuickstartCommand.class,
+            TrainCommand.class,
+            SftCommand.class,
             GenerateCommand.class,
             LogProbsCommand.class,
             RenderCommand.class,

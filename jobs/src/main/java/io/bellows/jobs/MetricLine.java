@@ -21,7 +21,7 @@ final class MetricLine {
             "actor/grad_norm",
             "train/loss",
             "val/loss",
-            "train/lr",
+            "actor/lr",
             "timing_s/",
             "perf/throughput");
 

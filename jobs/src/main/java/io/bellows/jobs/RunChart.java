@@ -26,7 +26,7 @@ final class RunChart {
     /**
      * Draws a PNG.
      *
-     * @param metrics of every iteration, in order; the key {@code step}, where present, is its number, counted from 1 otherwise
+     * @param metrics of every iteration, in order; {@code training/global_step} is its number
      * @throws IOException when the file cannot be written, or this Java cannot draw: no fonts, no font library
      */
     static void write(Path file, String title, List<Map<String, Double>> metrics) throws IOException {
@@ -73,7 +73,7 @@ final class RunChart {
     static Double accuracy(Map<String, Double> row) {
         return row.entrySet().stream()
                 .filter(metric -> metric.getKey().startsWith("val-core/")
-                        && metric.getKey().endsWith("/mean@1"))
+                        && metric.getKey().endsWith("/acc/mean@1"))
                 .map(Map.Entry::getValue)
                 .findFirst()
                 .orElse(null);
@@ -91,7 +91,7 @@ final class RunChart {
         for (int i = 0; i < metrics.size(); i++) {
             Double measured = value.apply(metrics.get(i));
             if (measured != null && Double.isFinite(measured)) {
-                x.add(metrics.get(i).getOrDefault("step", i + 1.0));
+                x.add(metrics.get(i).getOrDefault("training/global_step", (double) i));
                 y.add(measured);
             }
         }

@@ -96,7 +96,7 @@ final class RunSession {
 
     private static String cell(Map<String, Double> row, String column, int index) {
         if (column.equals("step")) {
-            return MetricLine.number(row.getOrDefault("step", index + 1.0));
+            return MetricLine.number(row.getOrDefault("training/global_step", (double) index));
         }
         Double value = value(row, column);
         return value == null ? "" : MetricLine.number(value);

@@ -7,6 +7,7 @@ import io.bellows.run.TrainLoop;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDateTime;
+import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,7 +59,10 @@ final class QuickstartCommand extends Subcommand {
 
     private static Path freshDirectory() {
         return Path.of(
-                "runs", "quickstart-" + LocalDateTime.now().format(DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss")));
+                "runs",
+                "quickstart-"
+                        + LocalDateTime.now(ZoneId.systemDefault())
+                                .format(DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss")));
     }
 
     /** A path as a YAML value, whatever characters it has. */

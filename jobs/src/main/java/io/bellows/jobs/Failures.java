@@ -2,7 +2,6 @@ package io.bellows.jobs;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.bellows.config.InvalidConfigException;
-import io.bellows.data.InvalidDatasetException;
 import java.io.FileNotFoundException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
@@ -48,7 +47,7 @@ final class Failures {
             LogManager.getLogger(Bellows.class).error("{} failed", line.getCommandName(), exception);
             line.getErr().println("Details: " + LogFile.current());
         }
-        report(line, parsed.hasMatchedOption("--json"), errors, code);
+        report(line, line.getParseResult().hasMatchedOption("--json"), errors, code);
         return code;
     }
 
@@ -63,23 +62,22 @@ final class Failures {
         }
     }
 
-    /** The first message on the way to the cause that was written for people, else the exception itself. */
+    /** The first message on the way to the cause that was written for people, else the cause itself, in one line. */
     static String message(Throwable thrown) {
+        Throwable cause = thrown;
         for (Throwable t = thrown; t != null; t = t.getCause()) {
             String text = t.getMessage();
             if (text != null && FOR_PEOPLE.stream().anyMatch(text::startsWith)) {
                 return text;
             }
+            cause = t;
         }
-        if (thrown instanceof NoSuchFileException || thrown instanceof FileNotFoundException) {
-            return "Cannot find " + thrown.getMessage();
+        if (cause instanceof NoSuchFileException || cause instanceof FileNotFoundException) {
+            return "Cannot find " + cause.getMessage();
         }
-        if (thrown instanceof FileAlreadyExistsException) {
-            return "Cannot write " + thrown.getMessage() + ": it exists";
+        if (cause instanceof FileAlreadyExistsException) {
+            return "Cannot write " + cause.getMessage() + ": it exists";
         }
-        if (thrown instanceof InvalidDatasetException) {
-            return thrown.getMessage();
-        }
-        return thrown.toString();
+        return cause.toString().lines().findFirst().orElse("");
     }
 }

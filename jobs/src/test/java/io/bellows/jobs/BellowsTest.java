@@ -62,6 +62,25 @@ class BellowsTest {
     }
 
     @Test
+    void aCommandThatFailsWithJsonStillEndsWithOneObject() {
+        CommandLineRun run = CommandLineRun.of("logprobs", "--json", "--model", "no-such-folder");
+
+        assertThat(run.exitCode()).isEqualTo(2);
+        assertThat(run.lines()).hasSize(1);
+        assertThat(run.result().get("errors").get(0).asText()).contains("no-such-folder");
+    }
+
+    @Test
+    void ofAFailureInsideSparkTheMessageForPeopleIsShown() {
+        Exception cause = new IllegalStateException("Cannot fit 3 sequences: raise rollout.max_num_seqs");
+        assertThat(Failures.message(new RuntimeException("Job aborted\n\tat here", new RuntimeException(cause))))
+                .isEqualTo("Cannot fit 3 sequences: raise rollout.max_num_seqs");
+        assertThat(Failures.message(
+                        new RuntimeException("Job aborted\n\tat here", new ArithmeticException("/ by zero"))))
+                .isEqualTo("java.lang.ArithmeticException: / by zero");
+    }
+
+    @Test
     void validateNamesEveryErrorAtOnceAndTheNearestKey(@TempDir Path folder) throws IOException {
         Path file = Files.writeString(folder.resolve("broken.yaml"), """
                 data: {train_batch_sizes: 8, max_prompt_length: many}

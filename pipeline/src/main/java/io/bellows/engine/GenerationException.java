@@ -8,4 +8,8 @@ public final class GenerationException extends RuntimeException {
     GenerationException(String message) {
         super(message);
     }
+
+    GenerationException(String message, Throwable cause) {
+        super(message, cause);
+    }
 }

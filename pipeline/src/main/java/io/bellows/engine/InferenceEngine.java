@@ -48,7 +48,7 @@ public final class InferenceEngine implements AutoCloseable {
      * Starts an engine for requests without stop strings.
      *
      * @param kernels the compiled decoder source
-     * @param weights the weights, used in place: see {@link #exclusively}
+     * @param weights the weights, used in place (see {@link #exclusively}); to be closed after the engine
      * @param settings its size
      * @throws IllegalArgumentException if a slot is longer than the model's positions
      */
@@ -60,7 +60,7 @@ public final class InferenceEngine implements AutoCloseable {
      * Starts an engine.
      *
      * @param kernels the compiled decoder source
-     * @param weights the weights, used in place: see {@link #exclusively}
+     * @param weights the weights, used in place (see {@link #exclusively}); to be closed after the engine
      * @param settings its size
      * @param textDecoders makes, for one sample, what turns each token in turn into the text that it completes, such as
      *     {@code () -> new StreamingDecoder(tokenizer, SpecialTokens.KEEP)::push}; stop strings need it

@@ -11,7 +11,7 @@ final class Rows {
     private final int count;
     private int longest;
     private boolean sampled;
-    private boolean filtered;
+    private int candidates;
 
     /**
      * Rows without a sequence.
@@ -39,7 +39,7 @@ final class Rows {
         table[at + 6] = sample.nextUniform();
         longest = Math.max(longest, sample.lastPosition() + 1);
         sampled |= !sampling.isGreedy();
-        filtered |= !sampling.isGreedy() && sampling.isFiltered();
+        candidates = Math.max(candidates, sampling.candidates());
     }
 
     int count() {
@@ -55,8 +55,9 @@ final class Rows {
         return sampled;
     }
 
-    boolean filtered() {
-        return filtered;
+    /** How many of the likeliest tokens the rows' filters need, 0 if no row has a filter. */
+    int candidates() {
+        return candidates;
     }
 
     /** Token, position or -1, temperature, top-k, top-p, min-p and uniform number of each row. */

@@ -4,8 +4,7 @@ import java.util.List;
 
 /**
  * How tokens are drawn. Tokens less likely than {@code minP} times the likeliest are dropped first, then all but the
- * {@code topK} likeliest, then all but the likeliest that together hold {@code topP} of what is left; of equally likely
- * tokens the lower id stays.
+ * {@code topK} likeliest, then all but the likeliest that together hold {@code topP} of what is left.
  *
  * @param temperature logits are divided by it; 0 takes the likeliest token, with log-probs at temperature 1
  * @param topK how many of the likeliest tokens may be drawn, or -1 for all
@@ -70,7 +69,11 @@ public record SamplingParams(
         return temperature == 0;
     }
 
-    boolean isFiltered() {
-        return topK != -1 || topP < 1 || minP > 0;
+    /** How many of the likeliest tokens the filters need to see: with top-k no more than k, without filters none. */
+    int candidates() {
+        if (isGreedy() || (topK == -1 && topP == 1 && minP == 0)) {
+            return 0;
+        }
+        return topK == -1 ? Integer.MAX_VALUE : topK;
     }
 }

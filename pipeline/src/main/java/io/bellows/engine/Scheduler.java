@@ -325,27 +325,33 @@ final class Scheduler {
         Sample sample = active[slot];
         float logProb = draws.logProb(row);
         if (!Float.isFinite(logProb)) {
-            fail(slot, logProb);
+            fail(slot, notFinite(sample, logProb));
+            model.clear(slot);
+            holders[slot] = null;
             return;
         }
         generatedTokens++;
-        FinishReason reason = sample.append(draws.id(row), logProb);
-        if (reason != null) {
-            end(sample, reason);
-            active[slot] = null;
+        try {
+            FinishReason reason = sample.append(draws.id(row), logProb);
+            if (reason != null) {
+                end(sample, reason);
+                active[slot] = null;
+            }
+        } catch (RuntimeException e) { // of the caller's text decoder
+            fail(slot, new GenerationException("Cannot decode token " + draws.id(row) + " to look for stop strings", e));
         }
     }
 
-    private void fail(int slot, float logProb) {
-        Sample sample = active[slot];
-        GenerationException cause = new GenerationException("Cannot draw a token at position "
-                + (sample.lastPosition() + 1) + ": the log-probability is " + logProb
-                + ", so the logits are not finite under weights version "
+    private static GenerationException notFinite(Sample sample, float logProb) {
+        return new GenerationException("Cannot draw a token at position " + (sample.lastPosition() + 1)
+                + ": the log-probability is " + logProb + ", so the logits are not finite under weights version "
                 + sample.group().weightsVersion());
+    }
+
+    private void fail(int slot, GenerationException cause) {
+        Sample sample = active[slot];
         completions.add(() -> sample.future().completeExceptionally(cause));
-        model.clear(slot);
         active[slot] = null;
-        holders[slot] = null;
     }
 
     private void end(Sample sample, FinishReason reason) {

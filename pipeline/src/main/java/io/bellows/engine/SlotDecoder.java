@@ -101,7 +101,7 @@ final class SlotDecoder implements StepModel {
                             logits,
                             table(scope, rows),
                             rows.sampled(),
-                            rows.filtered())
+                            rows.candidates())
                     .toDoubleArray());
         }
     }
@@ -120,7 +120,7 @@ final class SlotDecoder implements StepModel {
                             table(scope, rows),
                             span,
                             rows.sampled(),
-                            rows.filtered(),
+                            rows.candidates(),
                             rotary.cos(),
                             rotary.sin(),
                             dimensions,

@@ -174,7 +174,7 @@ class Kernels(Module):
     x = torch.rms_norm(torch.index_select(x, 0, ends), [x.size(-1)], w[1], eps)
     return torch.unbind(torch.linear(x, w[2]))
 
-  def decode(self, w: List[Tensor], keys: List[Tensor], values: List[Tensor], rows: Tensor, span: int, sampled: bool, filtered: bool, cos: Tensor, sin: Tensor, dims: List[int], eps: float) -> Tensor:
+  def decode(self, w: List[Tensor], keys: List[Tensor], values: List[Tensor], rows: Tensor, span: int, sampled: bool, candidates: int, cos: Tensor, sin: Tensor, dims: List[int], eps: float) -> Tensor:
     # Reads one token in each of the first B slots and draws the next; `span` exceeds every position. `rows` [B, 7]
     # holds token, position (-1: no sequence), temperature, top-k, top-p, min-p, uniform number. -> [B, 2] as `draw`
     B = rows.size(0)
@@ -197,13 +197,14 @@ class Kernels(Module):
       y = torch.scaled_dot_product_attention(q, K[:B, :, :span], V[:B, :, :span], mask)
       x = self.feed_forward(w, l, x, torch.reshape(y, [B, -1]), eps)
     logits = torch.linear(torch.rms_norm(x, [x.size(-1)], w[1], eps), w[2])
-    return self.draw(logits, rows, sampled, filtered)
+    return self.draw(logits, rows, sampled, candidates)
 
-  def draw_first(self, logits: List[Tensor], rows: Tensor, sampled: bool, filtered: bool) -> Tensor:
-    return self.draw(torch.stack(logits), rows, sampled, filtered)
+  def draw_first(self, logits: List[Tensor], rows: Tensor, sampled: bool, candidates: int) -> Tensor:
+    return self.draw(torch.stack(logits), rows, sampled, candidates)
 
-  def draw(self, logits: Tensor, rows: Tensor, sampled: bool, filtered: bool) -> Tensor:
-    # Draws from each row of [B, V]. -> [B, 2]: id, log-probability under the full distribution
+  def draw(self, logits: Tensor, rows: Tensor, sampled: bool, candidates: int) -> Tensor:
+    # Draws from each row of [B, V]. -> [B, 2]: id, log-probability under the full distribution. No filter of any row
+    # needs more than the `candidates` likeliest tokens; 0: no row has one.
     temperature = rows[:, 2:3]
     greedy = torch.eq(temperature, 0)
     inverse = torch.to(torch.reciprocal(temperature + torch.to(greedy, 7)), 6)
@@ -211,8 +212,8 @@ class Kernels(Module):
     ids = torch.argmax(ls, -1, True)
     if sampled:
       p = torch.exp(ls)
-      if filtered:
-        p = p * self.kept(ls, rows)
+      if candidates > 0:
+        p = p * self.kept(ls, rows, min(candidates, p.size(-1)))
       # In the vocabulary's order: an order by probability would change with float noise
       c = torch.cumsum(p, -1, dtype=7)
       total = torch.contiguous(c[:, -1:])
@@ -221,9 +222,9 @@ class Kernels(Module):
       ids = torch.where(greedy, ids, torch.clamp(torch.minimum(drawn, last), max=p.size(-1) - 1))
     return torch.cat([torch.to(ids, 7), torch.to(torch.gather(ls, 1, ids), 7)], 1)
 
-  def kept(self, ls: Tensor, rows: Tensor) -> Tensor:
+  def kept(self, ls: Tensor, rows: Tensor, candidates: int) -> Tensor:
     # The tokens that min-p, then top-k, then top-p leave, as booleans [B, V]
-    s, order = torch.sort(ls, stable=True, dim=-1, descending=True)
+    s, order = torch.topk(ls, candidates) if candidates < ls.size(-1) else torch.sort(ls, dim=-1, descending=True)
     top_k = rows[:, 3:4]
     top_p = rows[:, 4:5]
     rank = torch.unsqueeze(torch.arange(s.size(-1), device=s.device), 0)
@@ -231,7 +232,8 @@ class Kernels(Module):
     p = torch.exp(s) * keep
     c = torch.cumsum(p, -1, dtype=7)
     keep = keep & (torch.lt(c - p, top_p * c[:, -1:]) | torch.ge(top_p, 1))
-    return torch.scatter(torch.zeros_like(keep), 1, order, keep)
+    everything = torch.lt(top_k, 0) & torch.ge(top_p, 1) & torch.eq(rows[:, 5:6], 0)
+    return torch.scatter(torch.expand_as(everything, ls).clone(), 1, order, keep | everything)
 
   def copy_slot(self, keys: List[Tensor], values: List[Tensor], source: int, targets: List[int], length: int) -> int:
     for cache in [keys, values]:

@@ -13,6 +13,7 @@ import io.bellows.model.PackedSequences.Sequence;
 import io.bellows.model.TokenScores;
 import io.bellows.model.Weights;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -209,7 +210,7 @@ class InferenceEngineTest {
         int[] ids = prompts.get(prompt);
         List<Sequence> sequences = new ArrayList<>();
         for (int id = 0; id < weights.config().vocabularySize(); id++) {
-            int[] continued = java.util.Arrays.copyOf(ids, ids.length + 1);
+            int[] continued = Arrays.copyOf(ids, ids.length + 1);
             continued[ids.length] = id;
             sequences.add(new Sequence(continued, ids.length));
         }
@@ -280,7 +281,7 @@ class InferenceEngineTest {
     @Test
     void aStopIdEndsAndIsKept() {
         GoldenModel golden = GoldenModel.named("qwen2");
-        int[] expected = java.util.Arrays.copyOf(ints(golden, "new_ids", 1), 5);
+        int[] expected = Arrays.copyOf(ints(golden, "new_ids", 1), 5);
         try (InferenceEngine engine = engine(2, 32, Admission.CONTINUOUS)) {
             Generation generation = join(engine.submit(request(1, SamplingParams.greedy(24, 5, 1023), 0)))
                     .get(0);
@@ -302,7 +303,7 @@ class InferenceEngineTest {
         try (InferenceEngine engine = new InferenceEngine(kernels, weights, settings, () -> spelled)) {
             SamplingParams sampling = new SamplingParams(0, -1, 1, 0, 24, new int[0], List.of("no", "5><24"));
             Generation generation = join(engine.submit(request(1, sampling, 0))).get(0);
-            assertThat(generation.ids()).isEqualTo(java.util.Arrays.copyOf(greedy, 3));
+            assertThat(generation.ids()).isEqualTo(Arrays.copyOf(greedy, 3));
             assertThat(generation.finishReason()).isEqualTo(FinishReason.STOP);
         }
     }
@@ -388,22 +389,67 @@ class InferenceEngineTest {
     }
 
     @Test
-    void anAbortKeepsTheTokensSoFarAndACancelDropsThem() {
-        try (InferenceEngine engine = engine(2, 32, Admission.CONTINUOUS)) {
+    void anAbortKeepsTheTokensSoFarAndACancelDropsThem() throws Exception {
+        try (InferenceEngine engine = engine(3, 32, Admission.CONTINUOUS)) {
             SamplingParams sampling = SamplingParams.sampled(1.0, 100);
-            List<CompletableFuture<Generation>> running = engine.submit(request(0, sampling, 1, 2, 3, 4));
-            engine.abort(running.get(0));
-            engine.abort(running.get(3));
-            running.get(1).cancel(true);
-            Generation aborted = running.get(0).join();
-            assertThat(aborted.finishReason()).isIn(FinishReason.ABORTED, FinishReason.LENGTH);
-            assertThat(aborted.ids()).hasSameSizeAs(aborted.logProbs());
-            assertThat(running.get(3).join().finishReason()).isEqualTo(FinishReason.ABORTED);
-            assertThat(running.get(3).join().ids()).isEmpty();
-            assertThatThrownBy(running.get(1)::join).isInstanceOf(CancellationException.class);
-            assertThat(running.get(2).join().ids()).hasSize(100);
-            assertThatThrownBy(() -> engine.abort(running.get(2).thenApply(g -> g)))
+            List<CompletableFuture<Generation>> samples = engine.exclusively(() -> {
+                CompletableFuture<Generation> fiveSteps =
+                        engine.submit(request(1, SamplingParams.sampled(1.0, 5), 0)).get(0);
+                List<CompletableFuture<Generation>> submitted = engine.submit(request(0, sampling, 1, 2, 3, 4));
+                fiveSteps.thenRun(() -> { // on the engine's thread, between two steps
+                    engine.abort(submitted.get(0));
+                    submitted.get(1).cancel(true);
+                    engine.abort(submitted.get(3));
+                });
+                return submitted;
+            });
+            Generation aborted = samples.get(0).join();
+            assertThat(aborted.finishReason()).isEqualTo(FinishReason.ABORTED);
+            assertThat(aborted.ids()).hasSize(5);
+            assertThat(aborted.logProbs()).hasSize(5);
+            assertThat(samples.get(3).join().finishReason()).isEqualTo(FinishReason.ABORTED);
+            assertThat(samples.get(3).join().ids()).isEmpty();
+            assertThatThrownBy(samples.get(1)::join).isInstanceOf(CancellationException.class);
+            assertThat(samples.get(2).join().ids()).hasSize(100);
+            assertThatThrownBy(() -> engine.abort(samples.get(2).thenApply(g -> g)))
                     .hasMessageContaining("Cannot abort");
+        }
+    }
+
+    @Test
+    void aTextDecoderThatFailsEndsItsSampleOnly() {
+        IntFunction<String> broken = id -> {
+            throw new IllegalStateException("no such token");
+        };
+        EngineSettings settings = new EngineSettings(2, 64, 64, Admission.CONTINUOUS);
+        try (InferenceEngine engine = new InferenceEngine(kernels, weights, settings, () -> broken)) {
+            SamplingParams sampling = new SamplingParams(0, -1, 1, 0, 24, new int[0], List.of("x"));
+            assertThatThrownBy(engine.submit(request(1, sampling, 0)).get(0)::join)
+                    .hasCauseInstanceOf(GenerationException.class)
+                    .hasMessageContaining("Cannot decode token 360");
+            assertThat(join(engine.submit(request(1, SamplingParams.greedy(2), 0)))
+                            .get(0)
+                            .ids())
+                    .containsExactly(360, 75);
+        }
+    }
+
+    @Test
+    void rowsWithDifferentParametersShareAStep() throws Exception {
+        try (InferenceEngine engine = engine(8, 64, Admission.CONTINUOUS)) {
+            List<SamplingParams> each = List.of(
+                    SamplingParams.greedy(12),
+                    SamplingParams.sampled(1.0, 12),
+                    new SamplingParams(1.0, 3, 1, 0, 12, new int[0], List.of()),
+                    new SamplingParams(2.0, 2000, 0.8, 0.01, 12, new int[0], List.of()));
+            List<Generation> alone = each.stream()
+                    .map(sampling -> join(engine.submit(request(2, sampling, 5))).get(0))
+                    .toList();
+            List<Generation> together = joinAll(engine.submitAll(
+                    each.stream().map(sampling -> request(2, sampling, 5)).toList()));
+            for (int i = 0; i < each.size(); i++) {
+                assertThat(together.get(i).ids()).isEqualTo(alone.get(i).ids());
+            }
         }
     }
 

@@ -338,7 +338,9 @@ final class Scheduler {
                 active[slot] = null;
             }
         } catch (RuntimeException e) { // of the caller's text decoder
-            fail(slot, new GenerationException("Cannot decode token " + draws.id(row) + " to look for stop strings", e));
+            fail(
+                    slot,
+                    new GenerationException("Cannot decode token " + draws.id(row) + " to look for stop strings", e));
         }
     }
 

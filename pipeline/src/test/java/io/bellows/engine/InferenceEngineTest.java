@@ -393,14 +393,16 @@ class InferenceEngineTest {
         try (InferenceEngine engine = engine(3, 32, Admission.CONTINUOUS)) {
             SamplingParams sampling = SamplingParams.sampled(1.0, 100);
             List<CompletableFuture<Generation>> samples = engine.exclusively(() -> {
-                CompletableFuture<Generation> fiveSteps =
-                        engine.submit(request(1, SamplingParams.sampled(1.0, 5), 0)).get(0);
-                List<CompletableFuture<Generation>> submitted = engine.submit(request(0, sampling, 1, 2, 3, 4));
-                fiveSteps.thenRun(() -> { // on the engine's thread, between two steps
+                List<List<CompletableFuture<Generation>>> both = engine.submitAll(
+                        List.of(request(1, SamplingParams.sampled(1.0, 5), 0), request(0, sampling, 1, 2, 3, 4)));
+                List<CompletableFuture<Generation>> submitted = both.get(1);
+                Runnable ends = () -> {
                     engine.abort(submitted.get(0));
                     submitted.get(1).cancel(true);
                     engine.abort(submitted.get(3));
-                });
+                };
+                // On the engine's thread, between two steps
+                assertThat(both.get(0).get(0).thenRun(ends)).isNotDone();
                 return submitted;
             });
             Generation aborted = samples.get(0).join();
@@ -443,7 +445,8 @@ class InferenceEngineTest {
                     new SamplingParams(1.0, 3, 1, 0, 12, new int[0], List.of()),
                     new SamplingParams(2.0, 2000, 0.8, 0.01, 12, new int[0], List.of()));
             List<Generation> alone = each.stream()
-                    .map(sampling -> join(engine.submit(request(2, sampling, 5))).get(0))
+                    .map(sampling ->
+                            join(engine.submit(request(2, sampling, 5))).get(0))
                     .toList();
             List<Generation> together = joinAll(engine.submitAll(
                     each.stream().map(sampling -> request(2, sampling, 5)).toList()));

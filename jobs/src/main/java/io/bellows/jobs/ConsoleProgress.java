@@ -36,7 +36,7 @@ final class ConsoleProgress implements Progress {
     public Stage start(int iteration, String name, long total, String unit) {
         return console.terminal()
                 ? new Bar(console.human(), iteration, name, total, unit)
-                : new Line(iteration, name, unit);
+                : new Line(iteration, name, total, unit);
     }
 
     @Override
@@ -93,12 +93,14 @@ final class ConsoleProgress implements Progress {
     /** A line when the stage ends. */
     private final class Line implements Stage {
         private final String title;
+        private final long total;
         private final String unit;
         private final long start = nanoClock.getAsLong();
         private final AtomicLong done = new AtomicLong();
 
-        Line(int iteration, String name, String unit) {
+        Line(int iteration, String name, long total, String unit) {
             this.title = title(iteration, name);
+            this.total = total;
             this.unit = unit;
         }
 
@@ -111,6 +113,11 @@ final class ConsoleProgress implements Progress {
         public void close() {
             double seconds = Duration.ofNanos(nanoClock.getAsLong() - start).toMillis() / 1000.0;
             long units = done.get();
+            if (units < total) {
+                console.say(String.format(
+                        Locale.ROOT, "%s stopped after %.1f s at %d of %d %s", title, seconds, units, total, unit));
+                return;
+            }
             String rate = seconds > 0 ? String.format(Locale.ROOT, ", %.1f/s", units / seconds) : "";
             console.say(String.format(Locale.ROOT, "%s %d %s in %.1f s%s", title, units, unit, seconds, rate));
         }

@@ -27,6 +27,16 @@ class ConsoleProgressTest {
     }
 
     @Test
+    void aStageThatFailedDoesNotLookFinished() {
+        try (Progress.Stage stage = progress(Console.Mode.TEXT).start(3, "rollout", 256, "trajectories")) {
+            stage.advance(32);
+            nanos += 4_000_000_000L;
+        }
+
+        assertThat(out.toString().strip()).isEqualTo("3 rollout    stopped after 4.0 s at 32 of 256 trajectories");
+    }
+
+    @Test
     void headerIsAlignedInItsOrder() {
         Map<String, String> facts = new LinkedHashMap<>();
         facts.put("model", "starter");

@@ -1,0 +1,182 @@
+package io.bellows.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.bellows.SparkTest;
+import io.bellows.config.BellowsConfig;
+import io.bellows.model.GoldenModel;
+import io.bellows.trajectory.Table;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Whole runs on a tiny random Qwen2: what is committed, what a resumed run repeats, and that it repeats it to the bit. */
+class TrainLoopTest extends SparkTest {
+
+    private static final int PROMPTS = 8;
+    private static final int SAMPLES = 3;
+    private static final int ITERATIONS = 2;
+
+    @TempDir
+    private static Path unbroken;
+
+    @TempDir
+    private Path folder;
+
+    /** A run that stops as if its process had died, when a stage of an iteration starts. */
+    private static final class StopAt implements Progress {
+
+        private final int iteration;
+        private final String stage;
+
+        StopAt(int iteration, String stage) {
+            this.iteration = iteration;
+            this.stage = stage;
+        }
+
+        @Override
+        public void header(Map<String, String> facts) {}
+
+        @Override
+        public Stage start(int startedIteration, String name, long total, String unit) {
+            if (startedIteration == iteration && name.equals(stage)) {
+                throw new Stopped();
+            }
+            return units -> {};
+        }
+
+        @Override
+        public void metrics(int committedIteration, Map<String, Double> metrics) {}
+
+        @Override
+        public void message(String line) {}
+    }
+
+    private static final class Stopped extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+    }
+
+    private static BellowsConfig config(Path run, String... more) {
+        List<String> overrides = new ArrayList<>(List.of(
+                "data.train_files=" + GoldenModel.path("/data/gsm8k/test.jsonl"),
+                "data.train_batch_size=" + PROMPTS,
+                "data.max_prompt_length=200",
+                "data.max_response_length=12",
+                "data.filter_overlong_prompts=true",
+                "model.path=" + GoldenModel.named("qwen2").folder(),
+                "rollout.n=" + SAMPLES,
+                "rollout.max_num_seqs=8",
+                "actor.ppo_mini_batch_size=4",
+                "actor.use_kl_loss=true",
+                "actor.optim.lr=0.001",
+                "reward.functions=[{name: format_match, pattern: "[aeiou].*[aeiou]"}]",
+                "trainer.total_training_steps=" + ITERATIONS,
+                "trainer.deterministic=true",
+                "trainer.default_local_dir=" + run));
+        overrides.addAll(List.of(more));
+        return BellowsConfig.load(null, overrides);
+    }
+
+    @BeforeAll
+    static void trainUnbroken() {
+        new TrainLoop(spark, config(unbroken), Progress.NONE).run();
+    }
+
+    private static byte[] finalWeights(Path run) {
+        return bytes(run.resolve("checkpoints/000002/optimizer/state.safetensors"));
+    }
+
+    private static byte[] bytes(Path file) {
+        try {
+            return Files.readAllBytes(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void everyTrajectoryOfEveryIterationIsCommitted() {
+        RunDirectory run = RunDirectory.open(spark, unbroken.toString());
+        assertThat(run.latestCommittedIteration()).hasValue(ITERATIONS);
+        for (Table table : List.of(Table.TRAJECTORIES, Table.SCORES, Table.EXPERIENCE)) {
+            assertThat(run.committed(table).count()).isEqualTo((long) ITERATIONS * PROMPTS * SAMPLES);
+        }
+        Dataset<Row> trajectories = run.committed(Table.TRAJECTORIES);
+        assertThat(trajectories.select("trajectory_id").distinct().count()).isEqualTo(trajectories.count());
+        assertThat(trajectories.where("status = 'failed'").count()).isZero();
+        assertThat(trajectories.where("size(response_ids) <> size(rollout_log_probs)").count()).isZero();
+        assertThat(run.verify()).isEmpty();
+    }
+
+    @Test
+    void theOldLogProbsAreThoseOfTheRollout() {
+        RunDirectory run = RunDirectory.open(spark, unbroken.toString());
+        Dataset<Row> both = run.committed(Table.TRAJECTORIES)
+                .join(run.committed(Table.EXPERIENCE).select("trajectory_id", "old_log_probs"), "trajectory_id");
+        double worst = both.selectExpr(
+                        "array_max(zip_with(rollout_log_probs, old_log_probs, (a, b) -> abs(a - b))) AS difference")
+                .agg(org.apache.spark.sql.functions.max("difference").cast("double"))
+                .head()
+                .getDouble(0);
+        assertThat(worst).isLessThan(1e-4);
+    }
+
+    @Test
+    void theFirstUpdateStartsOnThePolicyThatSampled() {
+        Map<String, Double> first = MetricRows.byIteration(
+                        RunDirectory.open(spark, unbroken.toString()).committed(Table.METRICS))
+                .get(0);
+        assertThat(first).containsKeys("actor/pg_loss", "actor/entropy", "actor/kl_loss", "actor/grad_norm");
+        assertThat(first.get("actor/mini_batches")).isEqualTo(2);
+        assertThat(first.get("critic/advantages/mean")).isNotNaN();
+    }
+
+    @Test
+    void aCheckpointKeepsTheFilesOfTheModel() {
+        Path actor = unbroken.resolve("checkpoints/000002/actor");
+        Path source = GoldenModel.named("qwen2").folder();
+        for (String file : List.of("config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json")) {
+            assertThat(actor.resolve(file)).hasSameBinaryContentAs(source.resolve(file));
+        }
+        assertThat(bytes(actor.resolve("model.safetensors")))
+                .hasSameSizeAs(bytes(source.resolve("model.safetensors")))
+                .isNotEqualTo(bytes(source.resolve("model.safetensors")));
+    }
+
+    @Test
+    void aRunStartedAgainAtItsEndDoesNothing() {
+        byte[] before = finalWeights(unbroken);
+        RunSummary summary = new TrainLoop(spark, config(unbroken), Progress.NONE).run();
+        assertThat(summary.iterations()).isEqualTo(ITERATIONS);
+        assertThat(summary.metrics()).hasSize(ITERATIONS);
+        assertThat(finalWeights(unbroken)).isEqualTo(before);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"gen", "reward", "old_log_prob", "update_actor", "save_checkpoint"})
+    void aRunStoppedInAnyStageEndsInTheSameWeightsBitForBit(String stage) {
+        assertThatThrownBy(() -> new TrainLoop(spark, config(folder), new StopAt(2, stage)).run())
+                .isInstanceOf(Stopped.class);
+        new TrainLoop(spark, config(folder), Progress.NONE).run();
+        assertThat(finalWeights(folder)).isEqualTo(finalWeights(unbroken));
+    }
+
+    @Test
+    void aRunIsNotContinuedWithAnotherLearningRate() {
+        assertThatThrownBy(() -> new TrainLoop(spark, config(unbroken, "actor.optim.lr=0.1"), Progress.NONE).run())
+                .isInstanceOf(InvalidRunException.class)
+                .hasMessageContaining("actor.optim.lr");
+    }
+}

@@ -81,7 +81,7 @@ class TrainLoopTest extends SparkTest {
                 "actor.ppo_mini_batch_size=4",
                 "actor.use_kl_loss=true",
                 "actor.optim.lr=0.001",
-                "reward.functions=[{name: format_match, pattern: "[aeiou].*[aeiou]"}]",
+                "reward.functions=[{name: format_match, pattern: '[aeiou].*[aeiou]'}]",
                 "trainer.total_training_steps=" + ITERATIONS,
                 "trainer.deterministic=true",
                 "trainer.default_local_dir=" + run));
@@ -116,7 +116,10 @@ class TrainLoopTest extends SparkTest {
         Dataset<Row> trajectories = run.committed(Table.TRAJECTORIES);
         assertThat(trajectories.select("trajectory_id").distinct().count()).isEqualTo(trajectories.count());
         assertThat(trajectories.where("status = 'failed'").count()).isZero();
-        assertThat(trajectories.where("size(response_ids) <> size(rollout_log_probs)").count()).isZero();
+        assertThat(trajectories
+                        .where("size(response_ids) <> size(rollout_log_probs)")
+                        .count())
+                .isZero();
         assertThat(run.verify()).isEmpty();
     }
 
@@ -147,7 +150,8 @@ class TrainLoopTest extends SparkTest {
     void aCheckpointKeepsTheFilesOfTheModel() {
         Path actor = unbroken.resolve("checkpoints/000002/actor");
         Path source = GoldenModel.named("qwen2").folder();
-        for (String file : List.of("config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json")) {
+        for (String file :
+                List.of("config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json")) {
             assertThat(actor.resolve(file)).hasSameBinaryContentAs(source.resolve(file));
         }
         assertThat(bytes(actor.resolve("model.safetensors")))

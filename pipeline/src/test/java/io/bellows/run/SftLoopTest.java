@@ -1,0 +1,71 @@
+package io.bellows.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.bellows.SparkTest;
+import io.bellows.config.BellowsConfig;
+import io.bellows.config.Purpose;
+import io.bellows.model.GoldenModel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Supervised fine-tuning on a tiny model: it learns, and goes on where it stopped. */
+class SftLoopTest extends SparkTest {
+
+    @TempDir
+    private Path folder;
+
+    private static BellowsConfig config(Path run, int steps, String... more) {
+        List<String> overrides = new ArrayList<>(List.of(
+                "data.train_files=" + GoldenModel.path("/data/trl_prompt_completion_messages.jsonl"),
+                "data.train_batch_size=8",
+                "data.max_prompt_length=500",
+                "data.max_response_length=500",
+                "data.filter_overlong_prompts=true",
+                "model.path=" + GoldenModel.named("qwen2").folder(),
+                "actor.optim.lr=0.003",
+                "trainer.total_training_steps=" + steps,
+                "trainer.save_freq=2",
+                "trainer.deterministic=true",
+                "trainer.default_local_dir=" + run));
+        overrides.addAll(List.of(more));
+        return BellowsConfig.load(null, overrides, Purpose.SFT);
+    }
+
+    private static double loss(RunSummary summary, int iteration) {
+        return summary.metrics().get(iteration).get("train/loss");
+    }
+
+    @Test
+    void theLossOfCompletionsFalls() {
+        RunSummary summary = new SftLoop(spark, config(folder, 6), Progress.NONE).run();
+        assertThat(summary.iterations()).isEqualTo(6);
+        assertThat(loss(summary, 2)).isLessThan(loss(summary, 0));
+    }
+
+    @Test
+    void aRunContinuedEndsInTheSameWeightsBitForBit() throws Exception {
+        Path whole = folder.resolve("whole");
+        Path parts = folder.resolve("parts");
+        new SftLoop(spark, config(whole, 4), Progress.NONE).run();
+        new SftLoop(spark, config(parts, 2), Progress.NONE).run();
+        new SftLoop(spark, config(parts, 4), Progress.NONE).run();
+        String state = "checkpoints/000002/optimizer/state.safetensors";
+        assertThat(Files.readAllBytes(parts.resolve(state))).isEqualTo(Files.readAllBytes(whole.resolve(state)));
+    }
+
+    @Test
+    void aModelIsTrainedFromRandomInitialisationOfAConfiguration() {
+        Path shape = GoldenModel.named("qwen2").folder().resolve("config.json");
+        RunSummary summary = new SftLoop(
+                        spark, config(folder, 2, "model.init_config=" + shape, "model.dtype=bfloat16"), Progress.NONE)
+                .run();
+        // An untrained model knows nothing: the loss starts near the logarithm of the vocabulary's 1,024 tokens.
+        assertThat(loss(summary, 0)).isBetween(5.5, 8.0);
+        assertThat(folder.resolve("checkpoints/000001/actor/model.safetensors")).exists();
+    }
+}

@@ -1,7 +1,6 @@
 package io.bellows.resident;
 
 import ai.djl.Device;
-import ai.djl.pytorch.jni.JniUtils;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.apache.spark.TaskContext;
@@ -40,10 +39,8 @@ public final class ExecutorHost {
     public static ResidentModel model(String owner, Role role, WeightsRef weights, ResidentSettings settings) {
         ResidentModel model;
         synchronized (MODELS) {
-            model = MODELS.computeIfAbsent(new Slot(owner, role, device()), slot -> {
-                JniUtils.setNumThreads(settings.threads());
-                return ResidentModel.load(slot.device, weights, settings);
-            });
+            model = MODELS.computeIfAbsent(
+                    new Slot(owner, role, device()), slot -> ResidentModel.load(slot.device, weights, settings));
         }
         model.ensure(weights);
         return model;

@@ -1,6 +1,7 @@
 package io.bellows.resident;
 
 import ai.djl.Device;
+import ai.djl.pytorch.jni.JniUtils;
 import io.bellows.engine.InferenceEngine;
 import io.bellows.model.Decoder;
 import io.bellows.model.Gradients;
@@ -54,6 +55,7 @@ public final class ResidentModel implements AutoCloseable {
 
     static ResidentModel load(Device device, WeightsRef ref, ResidentSettings settings) {
         Kernels kernels = Kernels.load(device);
+        JniUtils.setNumThreads(settings.threads()); // after the library is loaded; new threads follow
         try {
             Weights weights = Weights.load(kernels, Path.of(ref.modelFolder()));
             Decoder decoder = new Decoder(kernels, weights.config(), settings.maxLength());

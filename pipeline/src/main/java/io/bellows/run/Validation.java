@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
+import org.apache.spark.storage.StorageLevel;
 
 /**
  * Validation on held-out prompts. A response is right when the first reward function gives it 1 or more.
@@ -71,9 +72,17 @@ record Validation(
     private TreeMap<String, Results> run(RolloutStage rollout, int iteration, WeightsRef weights) {
         Dataset<Row> rows =
                 prompts.rows().withColumn("position", col("row_index").cast("int"));
-        // Rollout and scoring are narrow, and collected once: nothing generates twice.
-        List<Row> scored = scores.run(rollout.run(rows, iteration, weights))
-                .select(
+        // Persisted, so that nothing generates twice, and scored from rows as the schema gives them.
+        Dataset<Row> responses = rollout.run(rows, iteration, weights).persist(StorageLevel.MEMORY_AND_DISK());
+        try {
+            return tally(scores.run(responses));
+        } finally {
+            responses.unpersist();
+        }
+    }
+
+    private TreeMap<String, Results> tally(Dataset<Row> scores) {
+        List<Row> scored = scores.select(
                         col("data_source"),
                         col("group_id"),
                         col("reward"),

@@ -50,7 +50,7 @@ final class ConsoleProgress implements Progress {
     }
 
     private static String title(int iteration, String name) {
-        return iteration > 0 ? String.format("%4d %-10s", iteration, name) : String.format("     %-10s", name);
+        return iteration > 0 ? String.format("%4d %-16s", iteration, name) : String.format("     %-16s", name);
     }
 
     /** A bar that disappears when the stage ends. */

@@ -9,10 +9,13 @@ import java.util.StringJoiner;
 /** The one line an iteration gets on the console: the metrics people watch, under verl's names; all others are in the table. */
 final class MetricLine {
 
-    /** In this order; a name that ends in a slash stands for all names under it. */
+    private static final String VALIDATION = "val-core/";
+    private static final String TIMES = "timing_s/";
+
+    /** In this order. */
     private static final List<String> SHOWN = List.of(
             "critic/rewards/mean",
-            "val-core/",
+            VALIDATION,
             "response_length/mean",
             "actor/ppo_kl",
             "actor/kl_loss",
@@ -22,7 +25,7 @@ final class MetricLine {
             "train/loss",
             "val/loss",
             "actor/lr",
-            "timing_s/",
+            TIMES,
             "perf/throughput");
 
     private MetricLine() {}
@@ -32,13 +35,19 @@ final class MetricLine {
         StringJoiner line = new StringJoiner(" - ").add("step:" + iteration);
         for (String shown : SHOWN) {
             metrics.entrySet().stream()
-                    .filter(metric -> shown.endsWith("/")
-                            ? metric.getKey().startsWith(shown)
-                            : metric.getKey().equals(shown))
+                    .filter(metric -> matches(metric.getKey(), shown))
                     .sorted(Map.Entry.comparingByKey(Comparator.naturalOrder()))
                     .forEach(metric -> line.add(metric.getKey() + ":" + number(metric.getValue())));
         }
         return line.toString();
+    }
+
+    private static boolean matches(String name, String shown) {
+        return switch (shown) {
+            case VALIDATION -> name.startsWith(VALIDATION) && name.endsWith("/acc/mean@1");
+            case TIMES -> name.startsWith(TIMES);
+            default -> name.equals(shown);
+        };
     }
 
     /** A number with as many digits as a person reads. */

@@ -14,6 +14,7 @@ import org.knowm.xchart.BitmapEncoder.BitmapFormat;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.XYSeries;
+import org.knowm.xchart.style.Styler.LegendLayout;
 import org.knowm.xchart.style.Styler.LegendPosition;
 import org.knowm.xchart.style.Styler.YAxisPosition;
 import org.knowm.xchart.style.markers.SeriesMarkers;
@@ -55,10 +56,12 @@ final class RunChart {
                 .build();
         chart.getStyler()
                 .setLegendPosition(LegendPosition.OutsideS)
+                .setLegendLayout(LegendLayout.Horizontal)
                 .setChartBackgroundColor(Color.WHITE)
                 .setPlotBorderVisible(false);
-        chart.setYAxisGroupTitle(0, "reward, accuracy");
-        chart.getStyler().setYAxisMin(0, 0.0);
+        chart.getStyler().setXAxisDecimalPattern("0");
+        chart.setYAxisGroupTitle(
+                0, metrics.stream().anyMatch(row -> row.containsKey("train/loss")) ? "loss" : "reward, accuracy");
         add(chart, "reward", metrics, row -> row.get("critic/rewards/mean"), new Color(0x1f77b4), 0);
         add(chart, "validation accuracy", metrics, RunChart::accuracy, new Color(0x2ca02c), 0);
         if (add(chart, "response length", metrics, row -> row.get("response_length/mean"), new Color(0xff7f0e), 1)) {
@@ -66,7 +69,18 @@ final class RunChart {
             chart.getStyler().setYAxisGroupPosition(1, YAxisPosition.Right);
         }
         add(chart, "training loss", metrics, row -> row.get("train/loss"), new Color(0xd62728), 0);
+        fixShares(chart);
         return chart;
+    }
+
+    /** Rewards and accuracies between 0 and 1 are drawn from 0 to 1, so that charts of two runs compare at a glance. */
+    private static void fixShares(XYChart chart) {
+        boolean shares = chart.getSeriesMap().values().stream()
+                .filter(series -> series.getYAxisGroup() == 0)
+                .allMatch(series -> series.getYMin() >= 0 && series.getYMax() <= 1);
+        if (shares) {
+            chart.getStyler().setYAxisMin(0, 0.0).setYAxisMax(0, 1.0);
+        }
     }
 
     /** The greedy validation accuracy of an iteration, or null. */

@@ -18,7 +18,7 @@ final class RunSession {
     private static final List<String> COLUMNS = List.of(
             "step",
             "critic/rewards/mean",
-            "val-core",
+            "acc/mean@1",
             "response_length/mean",
             "actor/entropy",
             "actor/grad_norm",
@@ -62,9 +62,15 @@ final class RunSession {
 
     private static Optional<Path> localDirectory(String run) {
         if (run.startsWith("file:")) {
-            return Optional.of(Path.of(java.net.URI.create(run).getPath()).toAbsolutePath());
+            return Optional.of(
+                    Path.of(new org.apache.hadoop.fs.Path(run).toUri().getPath()));
         }
         return run.contains("://") ? Optional.empty() : Optional.of(Path.of(run).toAbsolutePath());
+    }
+
+    /** A run as people write it: a plain path when it is on a local disk. */
+    private static String place(String run) {
+        return localDirectory(run).map(Path::toString).orElse(run);
     }
 
     private Optional<Path> chart(Path run, RunSummary summary) {
@@ -103,7 +109,7 @@ final class RunSession {
     }
 
     private static Double value(Map<String, Double> row, String column) {
-        return column.equals("val-core") ? RunChart.accuracy(row) : row.get(column);
+        return column.equals("acc/mean@1") ? RunChart.accuracy(row) : row.get(column);
     }
 
     private static String closingLine(RunSummary summary) {
@@ -112,7 +118,7 @@ final class RunSession {
                 : "accuracy " + MetricLine.number(summary.accuracyStart()) + " -> "
                         + MetricLine.number(summary.accuracyEnd()) + ", ";
         return accuracy + summary.iterations() + " iterations, " + MetricLine.number(summary.seconds()) + " s, in "
-                + summary.run();
+                + place(summary.run());
     }
 
     private static ObjectNode result(RunSummary summary) {
@@ -121,7 +127,7 @@ final class RunSession {
         putNumber(result, "accuracy_end", summary.accuracyEnd());
         result.put("iterations", summary.iterations());
         putNumber(result, "seconds", summary.seconds());
-        result.put("run", summary.run());
+        result.put("run", place(summary.run()));
         if (!summary.metrics().isEmpty()) {
             ObjectNode last = result.putObject("metrics");
             summary.metrics().get(summary.metrics().size() - 1).forEach((name, value) -> putNumber(last, name, value));

@@ -23,7 +23,7 @@ class ConsoleProgressTest {
             nanos += 4_000_000_000L;
         }
 
-        assertThat(out.toString().strip()).isEqualTo("3 rollout    256 trajectories in 4.0 s, 64.0/s");
+        assertThat(out.toString().strip()).isEqualTo("3 rollout          256 trajectories in 4.0 s, 64.0/s");
     }
 
     @Test
@@ -33,7 +33,8 @@ class ConsoleProgressTest {
             nanos += 4_000_000_000L;
         }
 
-        assertThat(out.toString().strip()).isEqualTo("3 rollout    stopped after 4.0 s at 32 of 256 trajectories");
+        assertThat(out.toString().strip())
+                .isEqualTo("3 rollout          stopped after 4.0 s at 32 of 256 trajectories");
     }
 
     @Test

@@ -28,7 +28,8 @@ import picocli.CommandLine.ParseResult;
             RenderCommand.class,
             SqlCommand.class,
             ValidateCommand.class,
-            DoctorCommand.class
+            DoctorCommand.class,
+            SumsCommand.class
         },
         synopsisSubcommandLabel = "COMMAND",
         footer = {"", "bellows COMMAND --help says more. Exit codes: 0 done, 1 failed, 2 usage or configuration."})

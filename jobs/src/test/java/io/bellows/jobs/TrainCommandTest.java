@@ -1,0 +1,70 @@
+package io.bellows.jobs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@Tag("slow")
+class TrainCommandTest {
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void aRunEndsWithItsTableItsChartOneObjectAndViewsOverWhatItCommitted() throws IOException {
+        CommandLineRun run = train("1");
+        CommandLineRun resumed = train("2");
+
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(run.lines()).hasSize(1);
+        assertThat(run.result().get("iterations").asInt()).isEqualTo(1);
+        assertThat(run.result().get("accuracy_start").isNumber()).isTrue();
+        assertThat(run.result().get("accuracy_end").isNumber()).isTrue();
+        assertThat(run.result().get("seconds").asDouble()).isPositive();
+        assertThat(run.result().get("run").asText())
+                .isEqualTo(folder.resolve("run").toRealPath().toString());
+        assertThat(run.err()).contains("model ", "step:1 - critic/rewards/mean:", "accuracy ");
+        assertThat(folder.resolve("run/chart.png")).exists();
+        assertThat(resumed.result().get("iterations").asInt()).isEqualTo(2);
+        assertThat(CommandLineRun.of(
+                                "sql",
+                                "--json",
+                                folder.resolve("run").toString(),
+                                "SELECT iteration, count(*) AS n FROM trajectories GROUP BY 1 ORDER BY 1")
+                        .result()
+                        .get("rows")
+                        .toString())
+                .isEqualTo("[{\"iteration\":1,\"n\":4},{\"iteration\":2,\"n\":4}]");
+    }
+
+    private CommandLineRun train(String iterations) throws IOException {
+        Path data = Files.writeString(folder.resolve("data.jsonl"), """
+                {"question": "1 + 1", "answer": "#### 2"}
+                {"question": "2 + 1", "answer": "#### 3"}
+                {"question": "3 + 1", "answer": "#### 4"}
+                {"question": "4 + 1", "answer": "#### 5"}
+                """);
+        Path config = Files.writeString(folder.resolve("config.yaml"), """
+                data: {train_batch_size: 2, max_prompt_length: 40, max_response_length: 8}
+                model: {path: ../pipeline/src/test/resources/golden/models/qwen2}
+                rollout: {n: 2}
+                actor: {ppo_mini_batch_size: 2}
+                trainer: {test_freq: 1}
+                spark: {master: 'local[2]'}
+                """);
+        return CommandLineRun.of(
+                "train",
+                "--json",
+                "-c",
+                config.toString(),
+                "data.train_files=" + data,
+                "data.val_files=" + data,
+                "trainer.default_local_dir=" + folder.resolve("run"),
+                "trainer.total_training_steps=" + iterations);
+    }
+}

@@ -42,6 +42,7 @@ public final class ExecutorHost {
             model = MODELS.computeIfAbsent(
                     new Slot(owner, role, device()), slot -> ResidentModel.load(slot.device, weights, settings));
         }
+        model.prepareThread();
         model.ensure(weights);
         return model;
     }

@@ -2,6 +2,7 @@ package io.bellows.resident;
 
 import ai.djl.Device;
 import ai.djl.pytorch.jni.JniUtils;
+import io.bellows.engine.Admission;
 import io.bellows.engine.InferenceEngine;
 import io.bellows.model.Decoder;
 import io.bellows.model.Gradients;
@@ -68,6 +69,14 @@ public final class ResidentModel implements AutoCloseable {
             kernels.close();
             throw e;
         }
+    }
+
+    /**
+     * Sets the calling thread up. libtorch rewrites a script after it has seen some calls, which changes the last bits; a
+     * resumed run has made fewer calls than an unbroken one, so a deterministic run leaves the script as it is.
+     */
+    void prepareThread() {
+        JniUtils.setGraphExecutorOptimize(settings.admission() != Admission.ORDERED);
     }
 
     /** Makes the weights those of {@code ref}, from memory if they are there and clean. */

@@ -23,8 +23,8 @@ class SftLoopTest extends SparkTest {
         List<String> overrides = new ArrayList<>(List.of(
                 "data.train_files=" + GoldenModel.path("/data/trl_prompt_completion_messages.jsonl"),
                 "data.train_batch_size=8",
-                "data.max_prompt_length=500",
-                "data.max_response_length=500",
+                "data.max_prompt_length=200",
+                "data.max_response_length=300",
                 "data.filter_overlong_prompts=true",
                 "model.path=" + GoldenModel.named("qwen2").folder(),
                 "actor.optim.lr=0.003",

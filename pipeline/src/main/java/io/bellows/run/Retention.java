@@ -1,5 +1,6 @@
 package io.bellows.run;
 
+import io.bellows.config.TrainerConfig;
 import java.util.Collection;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -18,6 +19,16 @@ record Retention(int latest, int every) {
             throw new IllegalArgumentException(
                     "Invalid trainer.max_actor_ckpt_to_keep = " + latest + ": keep at least 1");
         }
+    }
+
+    /** Of a run whose iterations {@code trainer.save_freq} counts. */
+    static Retention byIteration(TrainerConfig trainer) {
+        return new Retention(trainer.maxActorCkptToKeep(), trainer.saveFreq());
+    }
+
+    /** Of a run each of whose iterations is a block of {@code trainer.save_freq} steps: where that is set, all stay. */
+    static Retention byBlock(TrainerConfig trainer) {
+        return new Retention(trainer.maxActorCkptToKeep(), trainer.saveFreq() > 0 ? 1 : -1);
     }
 
     /** Whether the checkpoint of {@code iteration} stays, given the newest committed iteration. */

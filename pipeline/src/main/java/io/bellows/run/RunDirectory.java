@@ -43,6 +43,7 @@ public final class RunDirectory implements AutoCloseable {
     private final Clock clock;
     private final RunDescription description;
     private final BellowsConfig config;
+    private final Retention retention;
     private final Commits commits;
     private final CheckpointStore checkpoints;
     private final Lease lease;
@@ -54,6 +55,7 @@ public final class RunDirectory implements AutoCloseable {
             Clock clock,
             RunDescription description,
             BellowsConfig config,
+            Retention retention,
             Lease lease,
             Runnable onClose) {
         this.spark = spark;
@@ -61,6 +63,7 @@ public final class RunDirectory implements AutoCloseable {
         this.clock = clock;
         this.description = description;
         this.config = config;
+        this.retention = retention;
         this.lease = lease;
         this.onClose = onClose;
         this.commits = new Commits(spark, files);
@@ -75,13 +78,18 @@ public final class RunDirectory implements AutoCloseable {
      *     exists, or a key that must not change has
      */
     public static RunDirectory start(SparkSession spark, BellowsConfig config) {
+        return start(spark, config, Retention.byIteration(config.trainer()));
+    }
+
+    /** As {@link #start(SparkSession, BellowsConfig)}, with checkpoints that stay by {@code retention}. */
+    static RunDirectory start(SparkSession spark, BellowsConfig config, Retention retention) {
         ScheduledExecutorService scheduler = Executors.newSingleThreadScheduledExecutor(task -> {
             Thread thread = new Thread(task, "bellows-lease");
             thread.setDaemon(true);
             return thread;
         });
         try {
-            return start(spark, config, Clock.systemUTC(), scheduler, HEARTBEAT, scheduler::shutdownNow);
+            return start(spark, config, retention, Clock.systemUTC(), scheduler, HEARTBEAT, scheduler::shutdownNow);
         } catch (RuntimeException e) {
             scheduler.shutdownNow();
             throw e;
@@ -91,6 +99,7 @@ public final class RunDirectory implements AutoCloseable {
     static RunDirectory start(
             SparkSession spark,
             BellowsConfig config,
+            Retention retention,
             Clock clock,
             ScheduledExecutorService scheduler,
             Duration heartbeat,
@@ -101,7 +110,7 @@ public final class RunDirectory implements AutoCloseable {
         Lease lease = Lease.acquire(files, clock, scheduler, heartbeat);
         try {
             RunDescription description = RunDescription.createOrCompare(files, config, clock, spark.version());
-            RunDirectory run = new RunDirectory(spark, files, clock, description, config, lease, onClose);
+            RunDirectory run = new RunDirectory(spark, files, clock, description, config, retention, lease, onClose);
             run.removeOrphans();
             return run;
         } catch (RuntimeException e) {
@@ -121,7 +130,15 @@ public final class RunDirectory implements AutoCloseable {
                 .orElseThrow(() -> new InvalidRunException("Cannot open the run " + files.root()
                         + ": there is no run.json in it; give the directory that 'bellows train' printed"));
         BellowsConfig config = BellowsConfig.fromResolved(description.config());
-        return new RunDirectory(spark, files, Clock.systemUTC(), description, config, null, () -> {});
+        return new RunDirectory(
+                spark,
+                files,
+                Clock.systemUTC(),
+                description,
+                config,
+                Retention.byIteration(config.trainer()),
+                null,
+                () -> {});
     }
 
     /** Identifies the run in every table. */
@@ -356,8 +373,6 @@ public final class RunDirectory implements AutoCloseable {
     }
 
     private void retireCheckpoints(int newest) {
-        Retention retention = new Retention(
-                config.trainer().maxActorCkptToKeep(), config.trainer().saveFreq());
         retention.expired(checkpoints.iterations(), newest).forEach(checkpoints::retire);
     }
 

@@ -81,7 +81,7 @@ public final class SftLoop {
      */
     public RunSummary run() {
         long start = System.nanoTime();
-        try (RunDirectory run = RunDirectory.start(spark, config);
+        try (RunDirectory run = RunDirectory.start(spark, config, Retention.byBlock(config.trainer()));
                 PromptDataset data = load()) {
             progress.message(data.report().summary());
             WeightsRef initial = initialWeights(run);

@@ -63,6 +63,9 @@ public final class TrainLoop {
                         ? null
                         : load(config.data().valFiles(), config.data().valMaxSamples())) {
             progress.message("training data: " + training.report().summary());
+            if (heldOut != null) {
+                progress.message("validation data: " + heldOut.report().summary());
+            }
             EpochOrder order = new EpochOrder(
                     training.size(),
                     config.dataSeed(),

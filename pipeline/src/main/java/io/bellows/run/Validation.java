@@ -34,7 +34,7 @@ record Validation(
     }
 
     /** What a pass over the held-out prompts showed, for one data source. */
-    private static final class Results {
+    static final class Results {
         private final TreeMap<String, Tally> groups = new TreeMap<>();
         private double rewards;
         private int scored;
@@ -43,14 +43,22 @@ record Validation(
 
     /** Metrics under verl's names. */
     Map<String, Double> run(int iteration, WeightsRef weights) {
-        Map<String, Double> metrics = new LinkedHashMap<>();
-        run(greedy, iteration, weights).forEach((source, results) -> {
-            metrics.put("val-core/" + source + "/acc/mean@1", accuracy(results));
-            metrics.put("val-core/" + source + "/reward/mean@1", results.rewards / results.scored);
-        });
+        Map<String, Double> metrics = new LinkedHashMap<>(greedyMetrics(run(greedy, iteration, weights)));
         if (sampled != null) {
             run(sampled, iteration, weights).forEach((source, results) -> addSampled(metrics, source, results));
         }
+        return metrics;
+    }
+
+    /** Metrics of one greedy pass. */
+    static Map<String, Double> greedyMetrics(Map<String, Results> bySource) {
+        Map<String, Double> metrics = new LinkedHashMap<>();
+        bySource.forEach((source, results) -> {
+            metrics.put("val-core/" + source + "/acc/mean@1", accuracy(results));
+            if (results.scored > 0) { // no reward is no mean
+                metrics.put("val-core/" + source + "/reward/mean@1", results.rewards / results.scored);
+            }
+        });
         return metrics;
     }
 
@@ -75,13 +83,14 @@ record Validation(
         // Persisted, so that nothing generates twice, and scored from rows as the schema gives them.
         Dataset<Row> responses = rollout.run(rows, iteration, weights).persist(StorageLevel.MEMORY_AND_DISK());
         try {
-            return tally(scores.run(responses));
+            return tally(scores.run(responses), accuracyComponent);
         } finally {
             responses.unpersist();
         }
     }
 
-    private TreeMap<String, Results> tally(Dataset<Row> scores) {
+    /** What the rows of {@link io.bellows.trajectory.Table#SCORES} show, by data source. */
+    static TreeMap<String, Results> tally(Dataset<Row> scores, String accuracyComponent) {
         List<Row> scored = scores.select(
                         col("data_source"),
                         col("group_id"),

@@ -38,11 +38,13 @@ final class RunFixture {
     /** Starts as a driver does whose predecessor has gone silent. */
     RunDirectory start() {
         time.pass(PERIOD.multipliedBy(4));
-        return RunDirectory.start(spark, config, time, time.scheduler(), PERIOD, () -> {});
+        return RunDirectory.start(
+                spark, config, Retention.byIteration(config.trainer()), time, time.scheduler(), PERIOD, () -> {});
     }
 
     RunDirectory startWhileAnotherWorks() {
-        return RunDirectory.start(spark, config, time, time.scheduler(), PERIOD, () -> {});
+        return RunDirectory.start(
+                spark, config, Retention.byIteration(config.trainer()), time, time.scheduler(), PERIOD, () -> {});
     }
 
     /** One iteration, or what is left of it. */

@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.bellows.SparkTest;
 import io.bellows.config.BellowsConfig;
 import io.bellows.config.Purpose;
+import io.bellows.data.SumProblems;
 import io.bellows.model.GoldenModel;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -17,15 +20,22 @@ import org.junit.jupiter.api.io.TempDir;
 class SftLoopTest extends SparkTest {
 
     @TempDir
+    private static Path lessons;
+
+    @TempDir
     private Path folder;
+
+    @BeforeAll
+    static void writeLessons() throws IOException {
+        new SumProblems(7, 64, 4, 0.5).write(lessons);
+    }
 
     private static BellowsConfig config(Path run, int steps, String... more) {
         List<String> overrides = new ArrayList<>(List.of(
-                "data.train_files=" + GoldenModel.path("/data/trl_prompt_completion_messages.jsonl"),
+                "data.train_files=" + lessons.resolve("lessons.jsonl"),
                 "data.train_batch_size=8",
-                "data.max_prompt_length=200",
-                "data.max_response_length=300",
-                "data.filter_overlong_prompts=true",
+                "data.max_prompt_length=100",
+                "data.max_response_length=100",
                 "model.path=" + GoldenModel.named("qwen2").folder(),
                 "actor.optim.lr=0.003",
                 "trainer.total_training_steps=" + steps,

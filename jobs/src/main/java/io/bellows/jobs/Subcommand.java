@@ -36,7 +36,14 @@ abstract class Subcommand implements Callable<Integer> {
     public final Integer call() throws Exception {
         LogFile.temporary();
         Console console = console();
-        ObjectNode result = run(console);
+        ObjectNode result;
+        try {
+            result = run(console);
+        } catch (OutOfMemoryError e) {
+            throw new IllegalStateException("Cannot go on: the Java heap is full; raise BELLOWS_HEAP", e);
+        } catch (LinkageError | StackOverflowError e) {
+            throw new IllegalStateException(e); // to the handler of failures, which takes exceptions only
+        }
         console.result(result);
         return exitCode(result);
     }

@@ -23,8 +23,8 @@ class SftLoopTest extends SparkTest {
         List<String> overrides = new ArrayList<>(List.of(
                 "data.train_files=" + GoldenModel.path("/data/trl_prompt_completion_messages.jsonl"),
                 "data.train_batch_size=8",
-                "data.max_prompt_length=200",
-                "data.max_response_length=300",
+                "data.max_prompt_length=112",
+                "data.max_response_length=400",
                 "data.filter_overlong_prompts=true",
                 "model.path=" + GoldenModel.named("qwen2").folder(),
                 "actor.optim.lr=0.003",
@@ -45,6 +45,14 @@ class SftLoopTest extends SparkTest {
         RunSummary summary = new SftLoop(spark, config(folder, 6), Progress.NONE).run();
         assertThat(summary.iterations()).isEqualTo(6);
         assertThat(loss(summary, 2)).isLessThan(loss(summary, 0));
+    }
+
+    @Test
+    void everyCheckpointOfTheSaveFrequencyStays() {
+        new SftLoop(spark, config(folder, 6, "trainer.max_actor_ckpt_to_keep=1"), Progress.NONE).run();
+        for (String checkpoint : List.of("000001", "000002", "000003")) {
+            assertThat(folder.resolve("checkpoints").resolve(checkpoint)).isDirectory();
+        }
     }
 
     @Test

@@ -12,25 +12,27 @@ import picocli.CommandLine.Parameters;
 /** {@code -c FILE key=value …}: the configuration of a run. */
 final class ConfigArguments {
 
+    static final String ABOUT_FILE = "YAML with verl's keys, such as conf/grpo-gsm8k.yaml.";
+    static final String ABOUT_OVERRIDES =
+            "Overrides, such as rollout.n=8 trainer.total_training_steps=20. The value is YAML.";
+
     @Option(
             names = {"-c", "--config"},
             required = true,
             paramLabel = "FILE",
-            description = "YAML with verl's keys, such as conf/grpo-gsm8k.yaml.")
+            description = ABOUT_FILE)
     private Path file;
 
-    @Parameters(
-            arity = "0..*",
-            paramLabel = "key=value",
-            description = "Overrides, such as rollout.n=8 trainer.total_training_steps=20. The value is YAML.")
+    @Parameters(arity = "0..*", paramLabel = "key=value", description = ABOUT_OVERRIDES)
     private List<String> overrides = new ArrayList<>();
 
     /** The configuration, checked for {@code purpose}. */
     BellowsConfig load(Purpose purpose) {
-        return BellowsConfig.load(file(), overrides, purpose);
+        return BellowsConfig.load(find(file), overrides, purpose);
     }
 
-    private Path file() {
+    /** The file that {@code -c} names. */
+    static Path find(Path file) {
         if (!file.isAbsolute() && !Files.exists(file) && Files.exists(Home.resolve(file))) {
             return Home.resolve(file); // a preset of this project, from any working directory
         }

@@ -2,6 +2,7 @@ package io.bellows.jobs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.bellows.config.BellowsConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -93,6 +94,29 @@ class BellowsTest {
         assertThat(run.result().get("valid").asBoolean()).isFalse();
         assertThat(run.result().get("errors").toString())
                 .contains("data.train_batch_sizes", "data.train_batch_size", "data.max_prompt_length", "rollout.n");
+    }
+
+    @Test
+    void validateListsEveryKeyWithDefaultAndMeaning() {
+        CommandLineRun run = CommandLineRun.of("validate", "--defaults", "--json");
+
+        assertThat(run.exitCode()).isZero();
+        assertThat(run.result().get("keys")).hasSameSizeAs(BellowsConfig.keys()).anySatisfy(key -> {
+            assertThat(key.get("key").asText()).isEqualTo("data.max_prompt_length");
+            assertThat(key.get("default").asText()).isEqualTo("512");
+            assertThat(key.get("meaning").asText()).isEqualTo("Longest prompt in tokens");
+        });
+        assertThat(CommandLineRun.of("validate", "--defaults").out())
+                .contains("data.max_prompt_length=512\n    Longest prompt in tokens\n");
+    }
+
+    @Test
+    void validateWantsAConfigurationOrTheDefaultsNotBoth() {
+        assertThat(CommandLineRun.of("validate").exitCode()).isEqualTo(2);
+        assertThat(CommandLineRun.of("validate", "--defaults", "-c", "a.yaml").exitCode())
+                .isEqualTo(2);
+        assertThat(CommandLineRun.of("validate", "--defaults", "rollout.n=3").err())
+                .contains("Invalid argument rollout.n=3");
     }
 
     @Test

@@ -83,9 +83,6 @@ public record ActorConfig(
         @Setting(value = "1.0", min = 0, about = "Largest gradient norm; longer gradients are scaled down to it")
         double gradClip,
 
-        @Setting(value = "false", about = "Shuffle the groups of an iteration before they are cut into mini-batches")
-        boolean shuffle,
-
         OptimConfig optim)
         implements Serializable {
 

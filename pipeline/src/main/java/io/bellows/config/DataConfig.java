@@ -42,13 +42,6 @@ public record DataConfig(
         @Setting(value = "1024", min = 1, about = "Prompts (sft: rows) of one iteration")
         int trainBatchSize,
 
-        @Setting(
-                value = "null",
-                min = 1,
-                about = "Prompts validated at a time; null: all at once",
-                onResume = OnResume.FREE)
-        Integer valBatchSize,
-
         @Setting(value = "512", min = 1, about = "Longest prompt in tokens")
         int maxPromptLength,
 

@@ -10,7 +10,7 @@ public record ModelSection(
         @Setting(
                 value = "null",
                 oneOf = {"float32", "bfloat16"},
-                about = "Type of the weights in written folders; null: as in the folder read")
+                about = "sft only, with model.init_config: type of the weights in written folders; null: float32")
         String dtype,
 
         @Setting(

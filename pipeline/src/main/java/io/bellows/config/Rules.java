@@ -1,6 +1,9 @@
 package io.bellows.config;
 
+import io.bellows.model.InvalidModelException;
+import io.bellows.model.ModelConfig;
 import io.bellows.reward.RewardRegistry;
+import java.io.File;
 import java.io.IOException;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
@@ -70,9 +73,38 @@ final class Rules {
             }
             exists("model.init_config", model.initConfig());
         }
+        if (model.dtype() != null && model.initConfig() == null) {
+            errors.add("Invalid model.dtype = '" + model.dtype()
+                    + "': it is used with model.init_config only; set that or remove this");
+        }
         if (model.initSeed() != null && model.initConfig() == null) {
             errors.add("Invalid model.init_seed = " + model.initSeed()
                     + ": it is used with model.init_config only; set that or remove this");
+        }
+        modelHoldsLongestSequence();
+    }
+
+    private void modelHoldsLongestSequence() {
+        ModelSection model = config.model();
+        String key = model.initConfig() == null ? "model.path" : "model.init_config";
+        String value = model.initConfig() == null ? model.path() : model.initConfig();
+        if (value == null || !new File(value).exists()) {
+            return; // noted as missing
+        }
+        try {
+            ModelConfig shape = model.initConfig() == null
+                    ? ModelConfig.read(java.nio.file.Path.of(value))
+                    : ModelConfig.parse(java.nio.file.Path.of(value));
+            if (config.maxSequenceLength() > shape.maxPositions()) {
+                errors.add("Invalid data.max_response_length = " + config.data().maxResponseLength()
+                        + ": with data.max_prompt_length = " + config.data().maxPromptLength()
+                        + " a sequence may have " + config.maxSequenceLength() + " tokens, but the model of " + key
+                        + " = '"
+                        + value + "' holds max_position_embeddings = " + shape.maxPositions()
+                        + "; lower one of the lengths, or take a model for longer sequences");
+            }
+        } catch (InvalidModelException e) {
+            errors.add("Invalid " + key + " = '" + value + "': " + e.getMessage());
         }
     }
 
@@ -182,11 +214,29 @@ final class Rules {
 
     private void trainer() {
         TrainerConfig trainer = config.trainer();
+        runDirectory();
         notZero("trainer.save_freq", trainer.saveFreq());
         notZero("trainer.test_freq", trainer.testFreq());
         if (trainer.testFreq() > 0 && config.data().valFiles().isEmpty()) {
             errors.add("Invalid trainer.test_freq = " + trainer.testFreq()
                     + ": there is nothing to validate on; set data.val_files, or trainer.test_freq=-1");
+        }
+    }
+
+    /** Checkpoints are written and read as local files. */
+    private void runDirectory() {
+        String directory = config.trainer().runDirectory();
+        try {
+            String scheme = new Path(directory).toUri().getScheme();
+            if (scheme != null && !scheme.equals("file")) {
+                errors.add(
+                        "Unsupported trainer.default_local_dir = '" + directory + "': this version writes a run to the"
+                                + " local file system only; name a folder that the driver and every executor reach, such as one"
+                                + " on a shared mount, without a scheme or with file:");
+            }
+        } catch (IllegalArgumentException e) {
+            errors.add("Invalid trainer.default_local_dir = '" + directory + "': it is no path (" + e.getMessage()
+                    + "); name a folder, such as runs/gsm8k");
         }
     }
 

@@ -1,7 +1,6 @@
 package io.bellows.config;
 
 import java.io.Serializable;
-import java.util.List;
 
 /** Section {@code trainer}: length, validation, checkpoints and the place of a run. */
 public record TrainerConfig(
@@ -54,14 +53,7 @@ public record TrainerConfig(
                 min = 1,
                 about = "Latest checkpoints kept, besides those of save_freq",
                 onResume = OnResume.FREE)
-        int maxActorCkptToKeep,
-
-        @Setting(
-                value = "[console]",
-                oneOf = {"console"},
-                about = "Where metrics are shown as they come; the metrics table always has them",
-                onResume = OnResume.FREE)
-        List<String> logger)
+        int maxActorCkptToKeep)
         implements Serializable {
 
     /** {@code default_local_dir}, or {@code runs/PROJECT_NAME/EXPERIMENT_NAME} where it is absent. */

@@ -26,6 +26,11 @@ final class VerlKeys {
             Map.entry("trainer.n_gpus_per_node", "the cluster is Spark's: set spark.executor.resource.gpu.amount"),
             Map.entry("trainer.device", "the device is the one Spark assigns to the executor"),
             Map.entry("actor.strategy", "there is one strategy; remove the key"),
+            Map.entry(
+                    "actor.shuffle",
+                    "every pass over an iteration takes its groups in a new order, from trainer.seed; remove the key"),
+            Map.entry("trainer.logger", "metrics go to the console and to the table metrics; remove the key"),
+            Map.entry("data.val_batch_size", "all of data.val_files is validated at once; remove the key"),
             Map.entry("actor.ppo_micro_batch_size", "set actor.ppo_max_token_len_per_gpu"),
             Map.entry("actor.ppo_micro_batch_size_per_gpu", "set actor.ppo_max_token_len_per_gpu"),
             Map.entry("ref.log_prob_micro_batch_size_per_gpu", "set ref.log_prob_max_token_len_per_gpu"),

@@ -1,8 +1,10 @@
 package io.bellows.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.bellows.model.GoldenModel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,6 +26,10 @@ class BellowsConfigTest {
     void aValidFile() throws IOException {
         Files.createFile(folder.resolve("train.jsonl"));
         Files.createDirectory(folder.resolve("model"));
+        String shape = Files.readString(GoldenModel.named("qwen2").folder().resolve("config.json"));
+        Files.writeString(
+                folder.resolve("model/config.json"),
+                shape.replace("\"max_position_embeddings\": 512", "\"max_position_embeddings\": 1024"));
         yaml = write("""
                 data:
                   train_files: %1$s/train.jsonl
@@ -48,7 +54,7 @@ class BellowsConfigTest {
         assertThat(config.rollout().stop()).containsExactly("\n\n");
         assertThat(config.actor().optim().lr()).isEqualTo(1e-4);
         assertThat(config.actor().optim().betas()).containsExactly(0.9, 0.95);
-        assertThat(config.data().valBatchSize()).isNull();
+        assertThat(config.data().seed()).isNull();
         assertThat(config.reward().functions())
                 .containsExactly(new RewardConfig.Function("number_match", 1.0, Map.of()));
     }
@@ -123,6 +129,9 @@ class BellowsConfigTest {
                         "actor_rollout_ref.rollout.nn=4",
                         "actor_rollout_ref.rollout.name=vllm",
                         "trainer.n_gpus_per_node=8",
+                        "actor_rollout_ref.actor.shuffle=true",
+                        "trainer.logger=[console]",
+                        "data.val_batch_size=8",
                         "batch_size=3",
                         "zzz.qqqqqqqq=1"))
                 .containsExactlyInAnyOrder(
@@ -131,6 +140,12 @@ class BellowsConfigTest {
                         "Invalid key actor_rollout_ref.rollout.name: there is no such key; there is one engine; remove the key",
                         "Invalid key trainer.n_gpus_per_node: there is no such key; the cluster is Spark's: set"
                                 + " spark.executor.resource.gpu.amount",
+                        "Invalid key actor_rollout_ref.actor.shuffle: there is no such key; every pass over an iteration"
+                                + " takes its groups in a new order, from trainer.seed; remove the key",
+                        "Invalid key trainer.logger: there is no such key; metrics go to the console and to the table"
+                                + " metrics; remove the key",
+                        "Invalid key data.val_batch_size: there is no such key; all of data.val_files is validated at"
+                                + " once; remove the key",
                         "Invalid key batch_size: there is no such key; write data.train_batch_size",
                         "Invalid key zzz.qqqqqqqq: there is no such key; remove it; 'bellows validate --defaults' lists every"
                                 + " key");
@@ -179,6 +194,53 @@ class BellowsConfigTest {
         BellowsConfig config = BellowsConfig.load(yaml, List.of("rollout.n=1"), Purpose.SFT);
 
         assertThat(config.rollout().n()).isEqualTo(1);
+    }
+
+    @Test
+    void aSequenceLongerThanTheModelHoldsIsRefused() {
+        assertThat(errors("data.max_response_length=600"))
+                .containsExactly(
+                        "Invalid data.max_response_length = 600: with data.max_prompt_length = 512 a sequence may"
+                                + " have 1112 tokens, but the model of model.path = '" + folder
+                                + "/model' holds max_position_embeddings = 1024; lower one of the lengths, or take a model for"
+                                + " longer sequences");
+    }
+
+    @Test
+    void aFreshModelMustHoldTheLongestSequenceToo() {
+        Path shape = GoldenModel.named("qwen2").folder().resolve("config.json");
+
+        assertThatExceptionOfType(InvalidConfigException.class)
+                .isThrownBy(() -> BellowsConfig.load(yaml, List.of("model.init_config=" + shape), Purpose.SFT))
+                .withMessageContaining(
+                        "the model of model.init_config = '" + shape + "' holds" + " max_position_embeddings = 512");
+    }
+
+    @Test
+    void aModelFolderThatCannotBeReadIsAConfigurationError() throws IOException {
+        Files.delete(folder.resolve("model/config.json"));
+
+        assertThat(errors()).singleElement().asString().contains("model.path", "Cannot read model configuration");
+    }
+
+    @Test
+    void aRunBelongsOnTheLocalFileSystem() {
+        assertThat(load("trainer.default_local_dir=file:" + folder).trainer().runDirectory())
+                .isEqualTo("file:" + folder);
+        assertThat(errors("trainer.default_local_dir=s3a://bucket/run"))
+                .singleElement()
+                .asString()
+                .startsWith("Unsupported trainer.default_local_dir = 's3a://bucket/run': ")
+                .contains("shared mount");
+    }
+
+    @Test
+    void keysOfFreshWeightsNeedAShape() {
+        assertThat(errors("model.dtype=bfloat16", "model.init_seed=3"))
+                .containsExactlyInAnyOrder(
+                        "Invalid model.dtype = 'bfloat16': it is used with model.init_config only; set that or remove"
+                                + " this",
+                        "Invalid model.init_seed = 3: it is used with model.init_config only; set that or remove this");
     }
 
     @Test

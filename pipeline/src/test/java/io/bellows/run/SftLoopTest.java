@@ -58,6 +58,14 @@ class SftLoopTest extends SparkTest {
     }
 
     @Test
+    void everyCheckpointOfTheSaveFrequencyStays() {
+        new SftLoop(spark, config(folder, 6, "trainer.max_actor_ckpt_to_keep=1"), Progress.NONE).run();
+        for (String checkpoint : List.of("000001", "000002", "000003")) {
+            assertThat(folder.resolve("checkpoints").resolve(checkpoint)).isDirectory();
+        }
+    }
+
+    @Test
     void aRunContinuedEndsInTheSameWeightsBitForBit() throws Exception {
         Path whole = folder.resolve("whole");
         Path parts = folder.resolve("parts");

@@ -7,6 +7,7 @@ import ai.djl.pytorch.engine.PtNDManager;
 import ai.djl.pytorch.jni.ScriptBridge.Mode;
 import io.bellows.config.OptimConfig;
 import io.bellows.model.Gradients;
+import io.bellows.model.InvalidModelException;
 import io.bellows.model.Kernels;
 import io.bellows.model.TensorFile;
 import io.bellows.model.Weights;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * Adam with decoupled weight decay, applied to every parameter (Loshchilov and Hutter, 2019).
@@ -44,6 +46,9 @@ public final class AdamW implements AutoCloseable {
         }
     }
 
+    private static final String STEP = "step";
+    private static final String SKIPPED = "skipped_in_a_row";
+
     private final Kernels kernels;
     private final Settings settings;
     private final PtNDManager manager;
@@ -53,6 +58,7 @@ public final class AdamW implements AutoCloseable {
     private final List<NDArray> secondMoments = new ArrayList<>();
     private final List<NDArray> steps = new ArrayList<>();
     private long stepsTaken;
+    private int skippedInARow;
 
     /**
      * Creates the optimizer with moments of zero.
@@ -95,6 +101,16 @@ public final class AdamW implements AutoCloseable {
                 settings.weightDecay(),
                 settings.epsilon());
         stepsTaken++;
+        skippedInARow = 0;
+    }
+
+    /**
+     * Notes that a step was left out because its gradient was not finite.
+     *
+     * @return how many were left out since the last step, over all starts of a run
+     */
+    public int skip() {
+        return ++skippedInARow;
     }
 
     /**
@@ -112,18 +128,27 @@ public final class AdamW implements AutoCloseable {
      * @param file a safetensors file to write
      */
     public void save(Path file) {
-        TensorFile.write(file, named(), Map.of("step", Long.toString(stepsTaken)));
+        Map<String, String> counts = new TreeMap<>(); // in one order, so that equal states are equal files
+        counts.put(STEP, Long.toString(stepsTaken));
+        counts.put(SKIPPED, Integer.toString(skippedInARow));
+        TensorFile.write(file, named(), counts);
     }
 
     /**
      * Goes on where {@link #save} stopped: fills moments, step count and weights.
      *
      * @param file what {@link #save} wrote
-     * @throws io.bellows.model.InvalidModelException if the file does not fit the weights
+     * @throws InvalidModelException if the file does not fit the weights
      */
     public void restore(Path file) {
         Map<String, String> metadata = TensorFile.read(file, named());
-        stepsTaken = Long.parseLong(metadata.get("step"));
+        try {
+            stepsTaken = Long.parseLong(metadata.get(STEP));
+            skippedInARow = Integer.parseInt(metadata.getOrDefault(SKIPPED, "0"));
+        } catch (NumberFormatException e) {
+            throw new InvalidModelException(
+                    "Invalid optimizer state " + file + ": its header has no usable counts, found " + metadata, e);
+        }
         steps.forEach(step -> step.set(new float[] {stepsTaken}));
     }
 
@@ -140,6 +165,7 @@ public final class AdamW implements AutoCloseable {
     /** Forgets moments and step count. */
     public void reset() {
         stepsTaken = 0;
+        skippedInARow = 0;
         for (List<NDArray> tensors : List.of(firstMoments, secondMoments, steps)) {
             kernels.run("zero", Mode.INFERENCE, tensors);
         }

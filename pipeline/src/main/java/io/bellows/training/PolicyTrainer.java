@@ -25,7 +25,6 @@ public final class PolicyTrainer {
     private final Gradients gradients;
     private final AdamW optimizer;
     private final UpdateSettings settings;
-    private int skippedInARow;
 
     /**
      * Creates a trainer.
@@ -50,7 +49,7 @@ public final class PolicyTrainer {
      *
      * @param batch the rows of the mini-batch
      * @return metrics of the step, under verl's names
-     * @throws IllegalStateException if the gradient was not finite ten times in a row
+     * @throws IllegalStateException if the gradient was not finite ten times in a row, counted over all updates of a run
      */
     public Metrics step(List<TrainingSequence> batch) {
         gradients.zero();
@@ -97,14 +96,14 @@ public final class PolicyTrainer {
         double learningRate = settings.schedule().at(optimizer.stepsTaken());
         Metrics metrics = Metrics.empty().with("actor/lr", Metric.mean(learningRate, 1));
         if (!Double.isFinite(norm)) {
-            if (++skippedInARow >= MAX_SKIPPED_IN_A_ROW) {
+            int skippedInARow = optimizer.skip();
+            if (skippedInARow >= MAX_SKIPPED_IN_A_ROW) {
                 throw new IllegalStateException(
                         "Cannot train on: the gradient norm was not finite " + skippedInARow
                                 + " times in a row. Lower actor.optim.lr, or look for extreme rewards and log-probs in the tables.");
             }
             return metrics.with("actor/skipped_steps", Metric.sum(1));
         }
-        skippedInARow = 0;
         if (settings.gradClip() > 0 && norm > settings.gradClip()) {
             gradients.scale(settings.gradClip() / (norm + 1e-6));
         }

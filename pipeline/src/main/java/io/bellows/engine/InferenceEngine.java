@@ -233,6 +233,20 @@ public final class InferenceEngine implements AutoCloseable {
     }
 
     /**
+     * Returns whether the engine takes requests.
+     *
+     * @return false once it is closed or its thread died
+     */
+    public boolean isRunning() {
+        inboxLock.lock();
+        try {
+            return stopped == null && !closing;
+        } finally {
+            inboxLock.unlock();
+        }
+    }
+
+    /**
      * Returns what the engine has done.
      *
      * @return the counts after the last step
@@ -248,6 +262,8 @@ public final class InferenceEngine implements AutoCloseable {
         IllegalStateException cause = new IllegalStateException("Cannot generate: the engine is closed");
         try {
             JniUtils.setGradMode(false); // libtorch switches it on for every new thread
+            // Kept per thread: a script that libtorch rewrites after some calls gives other bits after a restart.
+            JniUtils.setGraphExecutorOptimize(settings.admission() != Admission.ORDERED);
             while (awaitWork()) {
                 step();
             }

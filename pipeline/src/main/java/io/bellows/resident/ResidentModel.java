@@ -56,7 +56,6 @@ public final class ResidentModel implements AutoCloseable {
 
     static ResidentModel load(Device device, WeightsRef ref, ResidentSettings settings) {
         Kernels kernels = Kernels.load(device);
-        JniUtils.setNumThreads(settings.threads()); // after the library is loaded; new threads follow
         try {
             Weights weights = Weights.load(kernels, Path.of(ref.modelFolder()));
             Decoder decoder = new Decoder(kernels, weights.config(), settings.maxLength());
@@ -76,6 +75,7 @@ public final class ResidentModel implements AutoCloseable {
      * resumed run has made fewer calls than an unbroken one, so a deterministic run leaves the script as it is.
      */
     void prepareThread() {
+        JniUtils.setNumThreads(settings.threads()); // a pooled thread may have served another run; new threads follow
         JniUtils.setGraphExecutorOptimize(settings.admission() != Admission.ORDERED);
     }
 
@@ -125,12 +125,16 @@ public final class ResidentModel implements AutoCloseable {
     }
 
     /**
-     * Returns the inference engine, started on first use.
+     * Returns the inference engine, started on first use and again after its thread died.
      *
      * @param ref the weights that {@link ExecutorHost#model} was asked for; tells where the tokenizer is
      * @return the engine, which stays this object's
      */
     public synchronized InferenceEngine engine(WeightsRef ref) {
+        if (engine != null && !engine.isRunning()) {
+            engine.close(); // its thread died, for want of memory perhaps: the next task gets another try
+            engine = null;
+        }
         if (engine == null) {
             Tokenizer text = tokenizer(ref, Map.of()).tokenizer();
             engine = new InferenceEngine(
@@ -171,9 +175,9 @@ public final class ResidentModel implements AutoCloseable {
      */
     public synchronized <T> T update(
             WeightsRef from, UpdateSettings update, Path checkpoint, String newId, Steps<T> steps) {
-        prepareTraining(from, update);
         long newVersion = from.version() + 1;
         cleanId = null; // dirty from here on: whoever comes after a failure reloads
+        prepareTraining(from, update);
         T result = alone(() -> steps.take(new PolicyTrainer(decoder, weights, gradients, optimizer, update)));
         save(Path.of(from.modelFolder()), checkpoint);
         markClean(newId, newVersion);
@@ -214,11 +218,19 @@ public final class ResidentModel implements AutoCloseable {
         if (optimizer != null) {
             return;
         }
-        gradients = Gradients.of(kernels, weights);
-        optimizer = new AdamW(kernels, weights, update.adamW());
-        if (from.optimizerFile() != null) {
-            optimizer.restore(Path.of(from.optimizerFile()));
+        if (gradients == null) {
+            gradients = Gradients.of(kernels, weights);
         }
+        AdamW created = new AdamW(kernels, weights, update.adamW());
+        try {
+            if (from.optimizerFile() != null) {
+                created.restore(Path.of(from.optimizerFile()));
+            }
+        } catch (RuntimeException e) {
+            created.close();
+            throw e;
+        }
+        optimizer = created; // only whole: a task that is tried again must not go on with half a state
     }
 
     private void save(Path source, Path checkpoint) {
@@ -257,6 +269,8 @@ public final class ResidentModel implements AutoCloseable {
         }
         if (optimizer != null) {
             optimizer.close();
+        }
+        if (gradients != null) {
             gradients.close();
         }
         decoder.close();

@@ -6,6 +6,7 @@ import static org.apache.spark.sql.functions.pmod;
 
 import io.bellows.data.PromptSchema;
 import io.bellows.engine.Generation;
+import io.bellows.engine.GenerationException;
 import io.bellows.engine.GenerationRequest;
 import io.bellows.engine.InferenceEngine;
 import io.bellows.resident.ExecutorHost;
@@ -31,10 +32,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.function.MapPartitionsFunction;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
+import org.apache.spark.util.TaskCompletionListener;
 
 /**
  * Prompts in, trajectories out: a narrow map on the executors that hold the inference engine.
@@ -84,6 +87,10 @@ public record RolloutStage(String runId, ResidentSettings resident, RolloutSampl
                 samples.add(new Sample(prompts.get(i), index, group.get(index)));
             }
         }
+        // A task that fails or is killed must not leave work behind that the next one waits for.
+        TaskCompletionListener cancel =
+                task -> samples.forEach(sample -> sample.generation().cancel(false));
+        TaskContext.get().addTaskCompletionListener(cancel);
         Iterator<Sample> pending = samples.iterator();
         return new Iterator<>() {
             @Override
@@ -124,8 +131,13 @@ public record RolloutStage(String runId, ResidentSettings resident, RolloutSampl
         try {
             return completed(sample, sample.generation().join(), iteration, text);
         } catch (CompletionException e) {
-            // A failed generation is data: a row with a status, absent from statistics and loss.
-            return failed(sample, e.getCause(), iteration, weights);
+            if (e.getCause() instanceof GenerationException cause) {
+                // A failed generation is data: a row with a status, absent from statistics and loss.
+                return failed(sample, cause, iteration, weights);
+            }
+            throw new IllegalStateException(
+                    "Cannot roll out: " + e.getCause().getMessage(),
+                    e.getCause()); // the engine is gone, not the sample
         }
     }
 

@@ -1,0 +1,82 @@
+package io.bellows.stage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.bellows.SparkTest;
+import io.bellows.data.PromptSchema;
+import io.bellows.engine.Admission;
+import io.bellows.engine.EngineStats;
+import io.bellows.engine.InferenceEngine;
+import io.bellows.model.GoldenModel;
+import io.bellows.resident.ExecutorHost;
+import io.bellows.resident.ExecutorHost.Role;
+import io.bellows.resident.ResidentSettings;
+import io.bellows.resident.WeightsRef;
+import io.bellows.text.Message;
+import java.util.HashMap;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.spark.api.java.function.ForeachPartitionFunction;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.types.DataTypes;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Rollouts whose task or engine goes wrong. */
+class RolloutStageTest extends SparkTest {
+
+    private static final String RUN = "rollout-test";
+    private static final ResidentSettings SETTINGS = new ResidentSettings(128, 2, 64, Admission.ORDERED, 1);
+    private static final WeightsRef WEIGHTS =
+            WeightsRef.initial(GoldenModel.named("qwen2").folder().toString());
+
+    @AfterEach
+    void release() {
+        ExecutorHost.release(RUN);
+    }
+
+    private static Dataset<Row> rollOut(int samples) {
+        Row prompt = RowFactory.create(
+                "file:0", 0L, "test", List.of(PromptSchema.row(Message.of("user", "count"))), null, null, "{}", 10, 0);
+        Dataset<Row> prompts = spark.createDataFrame(
+                List.of(prompt), PromptSchema.PROMPT.add("position", DataTypes.IntegerType, false));
+        RolloutSampling sampling = new RolloutSampling(samples, 1, -1, 1, 0, 80, List.of(), 7, new HashMap<>());
+        return new RolloutStage(RUN, SETTINGS, sampling, 1).run(prompts, 1, WEIGHTS);
+    }
+
+    private static InferenceEngine engine() {
+        return ExecutorHost.model(RUN, Role.POLICY, WEIGHTS, SETTINGS).engine(WEIGHTS);
+    }
+
+    @Test
+    void aTaskThatFailsLeavesNoWorkToTheEngine() {
+        int samples = 2000;
+        assertThatThrownBy(() -> rollOut(samples).foreachPartition((ForeachPartitionFunction<Row>) rows -> {
+                    rows.next();
+                    throw new IllegalStateException("disk full");
+                }))
+                .hasRootCauseMessage("disk full");
+
+        EngineStats stats = engine().stats();
+        for (int i = 0; i < 1000 && stats.active() + stats.waiting() > 0; i++) {
+            LockSupport.parkNanos(5_000_000); // the engine sees a cancelled sample at its next step
+            stats = engine().stats();
+        }
+        assertThat(stats.active() + stats.waiting()).isZero();
+        assertThat(stats.generatedTokens()).isLessThan(samples * 10L);
+    }
+
+    @Test
+    void anEngineThatStopsFailsTheTaskAndMakesNoRows() {
+        assertThatThrownBy(() -> rollOut(2000).foreachPartition((ForeachPartitionFunction<Row>) rows -> {
+                    engine().close();
+                    rows.forEachRemaining(
+                            row -> assertThat(row.<String>getAs("status")).isNotEqualTo("failed"));
+                }))
+                .rootCause()
+                .hasMessageContaining("Cannot generate: the engine is closed");
+    }
+}

@@ -245,6 +245,23 @@ class RunDirectoryTest extends SparkTest {
     }
 
     @Test
+    void aCheckpointWithAWrongBitIsNotContinuedFrom() throws IOException {
+        try (RunDirectory run = fixture.start()) {
+            fixture.iterate(run, 1);
+            Path weights = folder.resolve("run/checkpoints/000001/actor/model.safetensors");
+            byte[] bytes = Files.readAllBytes(weights);
+            bytes[0] ^= 1;
+            Files.write(weights, bytes);
+
+            assertThatExceptionOfType(InvalidRunException.class)
+                    .isThrownBy(run::latestCheckpoint)
+                    .withMessageContaining("its manifest says SHA-256")
+                    .withMessageContaining("restore the checkpoint");
+            assertThat(run.verify()).hasSize(1);
+        }
+    }
+
+    @Test
     void anotherConfigurationIsRefusedWithTheDifference() {
         fixture.start().close();
         RunFixture changed = with(node -> {

@@ -15,7 +15,8 @@ public record RewardConfig(
                 value = "0.1",
                 min = 0,
                 max = 1,
-                about = "Share of an iteration's rewards that may fail before the run stops")
+                about = "Share of an iteration's rewards that may fail before the run stops",
+                onResume = OnResume.FREE)
         double maxErrorRate)
         implements Serializable {
 

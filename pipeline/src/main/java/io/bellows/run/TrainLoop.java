@@ -179,7 +179,7 @@ public final class TrainLoop {
                         Table.SCORES,
                         () -> stages.score().run(trajectories),
                         reads(run, iteration, Table.TRAJECTORIES).withExpectedRows(samples)));
-        refuseTooManyFailures(scores, iteration);
+        refuseUnusable(scores, iteration);
 
         Dataset<Row> experience = timed(
                 metrics,
@@ -250,19 +250,26 @@ public final class TrainLoop {
         progress.metrics(iteration, metrics);
     }
 
-    private void refuseTooManyFailures(Dataset<Row> scores, int iteration) {
-        long failed = scores.where(col("status").equalTo("failed")).count();
+    private void refuseUnusable(Dataset<Row> scores, int iteration) {
+        Dataset<Row> failures = scores.where(col("status").equalTo("failed"));
+        long failed = failures.count();
         long all = scores.count();
         if (failed > config.reward().maxErrorRate() * all) {
-            String example = scores.where(col("status").equalTo("failed"))
-                    .select("message")
-                    .head()
-                    .getString(0);
-            throw new InvalidRunException("Cannot go on after iteration " + iteration + ": " + failed + " of " + all
+            throw new InvalidRunException("Cannot go on with iteration " + iteration + ": " + failed + " of " + all
                     + " rewards failed, more than reward.max_error_rate="
                     + config.reward().maxErrorRate()
-                    + " allows. The first: " + example);
+                    + " allows; raise it, or mend what failed and delete manifest.json of the scores. The first: "
+                    + firstMessage(failures));
         }
+        if (scores.where(col("reward").isNotNull()).isEmpty()) {
+            throw new InvalidRunException("Cannot update in iteration " + iteration + ": none of its " + all
+                    + " trajectories has a reward, so there is nothing to learn from. The first: "
+                    + firstMessage(scores));
+        }
+    }
+
+    private static String firstMessage(Dataset<Row> scores) {
+        return scores.orderBy("trajectory_id").select("message").head().getString(0);
     }
 
     private static ManifestExtras reads(RunDirectory run, int iteration, Table... tables) {

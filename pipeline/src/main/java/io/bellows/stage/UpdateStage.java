@@ -59,10 +59,12 @@ public record UpdateStage(String owner, ResidentSettings resident, UpdateSetting
         JavaRDD<Row> ranked = rows.repartition(RANKS)
                 .sortWithinPartitions(col("mini_batch"), col("place"))
                 .javaRDD();
-        return BarrierRdd.collect(
-                        ranked,
-                        partition -> List.of(update(partition, from, folder)).iterator())
-                .get(0);
+        List<Result> results = BarrierRdd.collect(
+                ranked, partition -> List.of(update(partition, from, folder)).iterator());
+        if (results.isEmpty()) { // Spark makes no task where it knows that there is no row
+            throw new IllegalArgumentException("Cannot update " + owner + ": there are no rows to learn from");
+        }
+        return results.get(0);
     }
 
     private Result update(Iterator<Row> rows, WeightsRef from, String checkpoint) {

@@ -183,4 +183,21 @@ class TrainLoopTest extends SparkTest {
                 .isInstanceOf(InvalidRunException.class)
                 .hasMessageContaining("actor.optim.lr");
     }
+
+    @Test
+    void anIterationWithoutAnyRewardStopsTheRunAndSaysWhy() throws IOException {
+        Path prompts = folder.resolve("prompts.jsonl");
+        Files.writeString(prompts, "{\"prompt\": \"no answer to compare with\"}\n".repeat(PROMPTS));
+        BellowsConfig config = config(
+                folder.resolve("run"),
+                "data.train_files=" + prompts,
+                "reward.functions=[{name: number_match}]",
+                "reward.max_error_rate=1.0");
+        for (int start = 0; start < 2; start++) {
+            assertThatThrownBy(() -> new TrainLoop(spark, config, Progress.NONE).run())
+                    .isInstanceOf(InvalidRunException.class)
+                    .hasMessageContaining("Cannot update in iteration 1: none of its 24 trajectories has a reward")
+                    .hasMessageContaining("number_match: ");
+        }
+    }
 }

@@ -82,7 +82,7 @@ record SafeTensorsFile(Path path, long dataStart, Map<String, Entry> entries, Ma
                 continue;
             }
             Entry entry = entry(path, field.getKey(), value);
-            if (entry.begin < 0 || entry.end < entry.begin || dataStart + entry.end > size) {
+            if (entry.begin < 0 || entry.end < entry.begin || entry.end > size - dataStart) {
                 throw new InvalidModelException("Invalid safetensors file " + path + ": tensor " + field.getKey()
                         + " lies at bytes " + entry.begin + " to " + entry.end + " of " + (size - dataStart)
                         + ". Was the file cut short?");

@@ -97,7 +97,11 @@ public final class SftLoop {
                     config.data().shuffle() ? Shuffle.EACH_EPOCH : Shuffle.NONE,
                     Remainder.DROP);
             progress.header(facts(run, data));
-            train(run, lessons, order, initial);
+            try {
+                train(run, lessons, order, initial);
+            } finally {
+                lessons.unpersist();
+            }
             return summary(run, (System.nanoTime() - start) / 1e9);
         }
     }

@@ -7,6 +7,8 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.logging.log4j.LogManager;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
@@ -18,6 +20,10 @@ import picocli.CommandLine.UnmatchedArgumentException;
 final class Failures {
 
     private static final List<String> FOR_PEOPLE = List.of("Cannot ", "Invalid ", "Unsupported ");
+
+    /** Spark ends a barrier stage with an exception that has no cause and quotes the task's stack trace instead. */
+    private static final Pattern QUOTED =
+            Pattern.compile("^(?:Caused by: )?[\\w.$]+: ((?:Cannot|Invalid|Unsupported) .*)$", Pattern.MULTILINE);
 
     private Failures() {}
 
@@ -71,6 +77,10 @@ final class Failures {
                 return text;
             }
             cause = t;
+        }
+        Matcher quoted = QUOTED.matcher(String.valueOf(cause.getMessage()));
+        if (quoted.find()) {
+            return quoted.group(1);
         }
         if (cause instanceof NoSuchFileException || cause instanceof FileNotFoundException) {
             return "Cannot find " + cause.getMessage();

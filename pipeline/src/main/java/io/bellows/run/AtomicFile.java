@@ -44,8 +44,12 @@ final class AtomicFile {
         }
         java.nio.file.Path target = local(file);
         java.nio.file.Path temporary = temporary(target);
-        writeAndSync(temporary, content);
-        Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        try {
+            writeAndSync(temporary, content);
+            Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } finally {
+            Files.deleteIfExists(temporary); // there only after a failure, such as a full disk
+        }
     }
 
     private static boolean createLocal(java.nio.file.Path target, byte[] content) throws IOException {

@@ -1,6 +1,7 @@
 package io.bellows.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -14,6 +15,7 @@ import java.util.concurrent.Future;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -56,6 +58,17 @@ class AtomicFileTest {
         AtomicFile.replace(file.getFileSystem(hadoop), file, "2".getBytes(StandardCharsets.UTF_8));
 
         assertThat(folder.resolve("lease.json")).hasContent("2");
+        assertThat(names()).containsExactly("lease.json");
+    }
+
+    @Test
+    void aReplacementThatFailsLeavesNothingBehind() throws IOException {
+        Files.createDirectories(folder.resolve("lease.json/occupied"));
+        Path file = new Path("file:" + folder + "/lease.json");
+        FileSystem fileSystem = file.getFileSystem(new Configuration());
+
+        assertThatThrownBy(() -> AtomicFile.replace(fileSystem, file, new byte[] {1}))
+                .isInstanceOf(IOException.class);
         assertThat(names()).containsExactly("lease.json");
     }
 

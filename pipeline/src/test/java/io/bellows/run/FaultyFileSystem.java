@@ -140,6 +140,14 @@ public final class FaultyFileSystem extends RawLocalFileSystem {
             return fileSystem;
         }
 
+        /** In one go, as the name node of HDFS renames: the local disk looks first and renames then. */
+        @Override
+        public void renameInternal(Path from, Path to, boolean overwrite) throws IOException {
+            synchronized (Delegate.class) {
+                super.renameInternal(from, to, overwrite);
+            }
+        }
+
         @Override
         public FsServerDefaults getServerDefaults(Path path) throws IOException {
             return super.getServerDefaults(path);

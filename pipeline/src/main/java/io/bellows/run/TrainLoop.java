@@ -21,6 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
@@ -317,19 +318,23 @@ public final class TrainLoop {
 
     private static RunSummary summary(RunDirectory run, double seconds) {
         List<Map<String, Double>> metrics = MetricRows.byIteration(run.committed(Table.METRICS));
-        List<Double> accuracies = metrics.stream()
+        return new RunSummary(
+                run.uri(),
+                run.latestCommittedIteration().orElse(0),
+                accuracy(metrics.stream().limit(1).filter(first -> first.get("training/global_step") == 0)),
+                accuracy(metrics.stream()),
+                seconds,
+                metrics);
+    }
+
+    /** The newest greedy accuracy among some iterations, of the first data source by name; NaN without validation. */
+    private static double accuracy(Stream<Map<String, Double>> iterations) {
+        return iterations
                 .flatMap(iteration -> iteration.entrySet().stream()
                         .filter(entry -> entry.getKey().startsWith("val-core/")
                                 && entry.getKey().endsWith("/acc/mean@1"))
                         .map(Map.Entry::getValue)
                         .limit(1))
-                .toList();
-        return new RunSummary(
-                run.uri(),
-                run.latestCommittedIteration().orElse(0),
-                accuracies.isEmpty() ? Double.NaN : accuracies.get(0),
-                accuracies.isEmpty() ? Double.NaN : accuracies.get(accuracies.size() - 1),
-                seconds,
-                metrics);
+                .reduce(Double.NaN, (older, newer) -> newer);
     }
 }

@@ -101,8 +101,7 @@ public final class ActorLoss {
         // A term that is switched off must not turn a non-finite metric into a non-finite loss.
         loss -= entropyCoeff == 0 ? 0 : entropyCoeff * entropy;
         loss += klLossCoef == 0 ? 0 : klLossCoef * klLoss;
-        // The shares of the micro-batches of a mini-batch add up to 1, so the merged mean is one over mini-batches.
-        double share = totals.tokens() == 0 ? 0 : (double) sequences.sampledTokens() / totals.tokens();
+        double share = totals.share(sequences);
         Metrics metrics = Metrics.empty()
                 .with("actor/loss", Metric.mean(loss, share))
                 .with("actor/pg_loss", Metric.mean(pgLoss, share));

@@ -52,4 +52,12 @@ public record BatchTotals(long tokens, long sequences, double lossScaleFactor) {
         }
         return new BatchTotals(tokens + other.tokens, sequences + other.sequences, lossScaleFactor);
     }
+
+    /**
+     * The share of a micro-batch in the tokens of its mini-batch. The shares of all micro-batches add up to 1, so a mean of parts of a
+     * loss with these weights is one over mini-batches.
+     */
+    double share(Sequences part) {
+        return tokens == 0 ? 0 : (double) part.sampledTokens() / tokens;
+    }
 }

@@ -102,7 +102,7 @@ public final class PolicyBatch {
 
         /** Log-probabilities under the policy that is being trained; required. */
         public Builder logProbs(float[] values) {
-            return logProbs(widened(values));
+            return logProbs(Parameters.widened(values));
         }
 
         /** Log-probabilities under the policy at the start of the update; required. */
@@ -113,7 +113,7 @@ public final class PolicyBatch {
 
         /** Log-probabilities under the policy at the start of the update; required. */
         public Builder oldLogProbs(float[] values) {
-            return oldLogProbs(widened(values));
+            return oldLogProbs(Parameters.widened(values));
         }
 
         /** Advantages; required. */
@@ -124,7 +124,7 @@ public final class PolicyBatch {
 
         /** Advantages; required. */
         public Builder advantages(float[] values) {
-            return advantages(widened(values));
+            return advantages(Parameters.widened(values));
         }
 
         /** Needed for a KL loss. */
@@ -135,7 +135,7 @@ public final class PolicyBatch {
 
         /** Needed for a KL loss. */
         public Builder refLogProbs(float[] values) {
-            return refLogProbs(widened(values));
+            return refLogProbs(Parameters.widened(values));
         }
 
         /** Needed for an entropy bonus and for the metric {@code actor/entropy}. */
@@ -146,7 +146,7 @@ public final class PolicyBatch {
 
         /** Needed for an entropy bonus and for the metric {@code actor/entropy}. */
         public Builder entropies(float[] values) {
-            return entropies(widened(values));
+            return entropies(Parameters.widened(values));
         }
 
         /** Constants that the policy loss of each token is multiplied by, verl's {@code rollout_is_weights}. */
@@ -157,7 +157,7 @@ public final class PolicyBatch {
 
         /** Constants that the policy loss of each token is multiplied by, verl's {@code rollout_is_weights}. */
         public Builder importanceWeights(float[] values) {
-            return importanceWeights(widened(values));
+            return importanceWeights(Parameters.widened(values));
         }
 
         /**
@@ -170,19 +170,8 @@ public final class PolicyBatch {
         }
 
         private double[] checked(double[] values, String name) {
-            if (values.length != sequences.tokens()) {
-                throw new IllegalArgumentException(
-                        "Invalid " + name + ": " + values.length + " values for " + sequences.tokens() + " tokens");
-            }
+            sequences.requireOnePerToken(name, values.length);
             return values;
-        }
-
-        private static double[] widened(float[] values) {
-            double[] wide = new double[values.length];
-            for (int t = 0; t < values.length; t++) {
-                wide[t] = values[t];
-            }
-            return wide;
         }
     }
 }

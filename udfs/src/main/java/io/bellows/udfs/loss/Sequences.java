@@ -99,6 +99,18 @@ public final class Sequences {
         return trajectoryTokens[i];
     }
 
+    /**
+     * Checks that an array has one entry per token.
+     *
+     * @throws IllegalArgumentException naming the array, if it has not
+     */
+    void requireOnePerToken(String name, int length) {
+        if (length != tokens()) {
+            throw new IllegalArgumentException(
+                    "Invalid " + name + ": " + length + " values for " + tokens() + " tokens");
+        }
+    }
+
     private static int count(boolean[] mask, int from, int to) {
         int count = 0;
         for (int t = from; t < to; t++) {

@@ -23,10 +23,7 @@ public final class SftLoss {
      * @throws IllegalArgumentException if there is not one log-prob per token
      */
     public LossGradient compute(Sequences sequences, float[] logProbs, BatchTotals totals) {
-        if (logProbs.length != sequences.tokens()) {
-            throw new IllegalArgumentException(
-                    "Invalid logProbs: " + logProbs.length + " values for " + sequences.tokens() + " tokens");
-        }
+        sequences.requireOnePerToken("logProbs", logProbs.length);
         double[] weights = aggregation.weights(sequences, totals);
         double[] dLogProb = new double[weights.length];
         double loss = 0;
@@ -36,11 +33,10 @@ public final class SftLoss {
                 dLogProb[t] = -weights[t];
             }
         }
-        double share = totals.tokens() == 0 ? 0 : (double) sequences.sampledTokens() / totals.tokens();
         return new LossGradient(
                 loss,
                 dLogProb,
                 new double[weights.length],
-                Metrics.empty().with("train/loss", Metric.mean(loss, share)));
+                Metrics.empty().with("train/loss", Metric.mean(loss, totals.share(sequences))));
     }
 }

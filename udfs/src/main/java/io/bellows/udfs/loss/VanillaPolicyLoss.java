@@ -27,9 +27,9 @@ public final class VanillaPolicyLoss implements PolicyLoss {
      * @throws IllegalArgumentException if a value is out of its range
      */
     public VanillaPolicyLoss(double clipLow, double clipHigh, double clipC) {
-        require(clipLow >= 0 && clipLow <= 1, "clip_ratio_low", clipLow, "it must be between 0 and 1");
-        require(clipHigh >= 0, "clip_ratio_high", clipHigh, "it must not be negative");
-        require(clipC > 1, "clip_ratio_c", clipC, "it must be above 1");
+        Parameters.require(clipLow >= 0 && clipLow <= 1, "clip_ratio_low", clipLow, "it must be between 0 and 1");
+        Parameters.require(clipHigh >= 0, "clip_ratio_high", clipHigh, "it must not be negative");
+        Parameters.require(clipC > 1, "clip_ratio_c", clipC, "it must be above 1");
         this.clipLow = clipLow;
         this.clipHigh = clipHigh;
         this.clipC = clipC;
@@ -50,10 +50,10 @@ public final class VanillaPolicyLoss implements PolicyLoss {
             }
             double advantage = batch.advantage(t);
             double logRatio = batch.logProb(t) - batch.oldLogProb(t);
-            double heldLogRatio = clamp(logRatio, -MAX_LOG_RATIO, MAX_LOG_RATIO);
+            double heldLogRatio = Parameters.clamp(logRatio, -MAX_LOG_RATIO, MAX_LOG_RATIO);
             double ratio = Math.exp(heldLogRatio);
             double unclippedLoss = -advantage * ratio;
-            double clippedLoss = -advantage * clamp(ratio, 1 - clipLow, 1 + clipHigh);
+            double clippedLoss = -advantage * Parameters.clamp(ratio, 1 - clipLow, 1 + clipHigh);
             double loss = Math.max(unclippedLoss, clippedLoss);
             boolean active = clippedLoss > unclippedLoss;
             boolean activeC = advantage < 0 && loss > -advantage * clipC;
@@ -71,15 +71,5 @@ public final class VanillaPolicyLoss implements PolicyLoss {
                 .with("actor/ppo_kl", Metric.mean(sumOfKl, sampled))
                 .with("actor/pg_clipfrac_lower", Metric.mean(clippedByC, sampled));
         return new TokenLosses(values, derivatives, metrics);
-    }
-
-    private static double clamp(double value, double min, double max) {
-        return Math.max(min, Math.min(max, value));
-    }
-
-    private static void require(boolean valid, String key, double value, String rule) {
-        if (!valid) {
-            throw new IllegalArgumentException("Invalid " + key + " " + value + ": " + rule);
-        }
     }
 }

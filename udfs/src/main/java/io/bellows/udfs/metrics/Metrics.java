@@ -51,12 +51,13 @@ public final class Metrics implements Serializable {
     }
 
     /**
-     * The reduced values by name, in order. A mean over nothing has no value and is left out rather than reported as 0 or NaN.
+     * The reduced values by name, in order. A metric without a value, such as a mean over nothing, is left out rather than
+     * reported as 0 or NaN.
      */
     public Map<String, Double> values() {
         Map<String, Double> values = new LinkedHashMap<>();
         parts.forEach((name, part) -> {
-            if (part.reduction() != Metric.Reduction.MEAN || part.weight() > 0) {
+            if (part.hasValue()) {
                 values.put(name, part.value());
             }
         });

@@ -2,6 +2,7 @@ package io.bellows.udfs.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -47,6 +48,27 @@ class MetricsTest {
 
         assertThat(metrics.values()).containsOnlyKeys("b");
         assertThat(metrics.with("a", Metric.mean(4, 2)).values()).containsEntry("a", 2.0);
+    }
+
+    @Test
+    void explainedVarianceOfPartsIsThatOfTheWhole() {
+        ExplainedVariance whole = ExplainedVariance.empty()
+                .with(1e6 + 1, 1e6)
+                .with(1e6 + 2, 1e6 + 1)
+                .with(1e6 + 4, 1e6 + 1);
+        Metrics parts = Metrics.empty()
+                .with("a", ExplainedVariance.empty().with(1e6 + 1, 1e6))
+                .with("a", ExplainedVariance.empty())
+                .with("a", ExplainedVariance.empty().with(1e6 + 2, 1e6 + 1).with(1e6 + 4, 1e6 + 1));
+
+        // Var R = 7/3 and Var(R − V) = 4/3, whatever the offset.
+        assertThat(whole.value()).isCloseTo(1 - 4 / 3.0 / (7 / 3.0 + 1e-5), within(1e-9));
+        assertThat(parts.values().get("a")).isCloseTo(whole.value(), within(1e-9));
+        assertThat(ExplainedVariance.empty().with(1, 1).hasValue()).isFalse();
+        assertThatThrownBy(() -> parts.with("a", Metric.sum(1)))
+                .hasMessage("Cannot merge a metric reduced by EXPLAINED_VARIANCE with one reduced by SUM: a");
+        assertThatThrownBy(() -> Metric.sum(1).merge(whole))
+                .hasMessage("Cannot merge a metric reduced by SUM with one reduced by EXPLAINED_VARIANCE");
     }
 
     @Test

@@ -35,16 +35,24 @@ public final class Golden {
 
     /** The cases of one function, with the arguments resolved. */
     public Stream<Case> cases(String function) {
-        return StreamSupport.stream(cases.spliterator(), false)
-                .filter(node -> node.get("fn").asText().equals(function))
-                .map(node -> new Case(node, inputs));
+        return cases().filter(golden -> golden.function().equals(function));
+    }
+
+    /** All cases, with the arguments resolved. */
+    public Stream<Case> cases() {
+        return StreamSupport.stream(cases.spliterator(), false).map(node -> new Case(node, inputs));
     }
 
     /** Fails unless the values agree to {@link #RELATIVE}, relative to the larger, with an absolute floor of 1e-7. */
     public static void assertClose(double[] actual, double[] expected) {
+        assertClose(actual, expected, 1e-7);
+    }
+
+    /** As {@link #assertClose(double[], double[])}, with another absolute floor. */
+    public static void assertClose(double[] actual, double[] expected, double floor) {
         assertThat(actual).hasSameSizeAs(expected);
         for (int i = 0; i < actual.length; i++) {
-            double tolerance = Math.max(1e-7, RELATIVE * Math.abs(expected[i]));
+            double tolerance = Math.max(floor, RELATIVE * Math.abs(expected[i]));
             assertThat(Math.abs(actual[i] - expected[i]))
                     .as("value %d: %s, expected %s", i, actual[i], expected[i])
                     .isLessThanOrEqualTo(tolerance);
@@ -71,6 +79,11 @@ public final class Golden {
             this.inputs = inputs;
         }
 
+        /** The function of the reference. */
+        public String function() {
+            return node.get("fn").asText();
+        }
+
         /** An argument, or a missing node. */
         public JsonNode arg(String name) {
             JsonNode arg = node.get("args").path(name);
@@ -86,6 +99,11 @@ public final class Golden {
         /** A value of the configuration that the function was given. */
         public double config(String name) {
             return node.get("config").get(name).asDouble();
+        }
+
+        /** A switch of the configuration that the function was given. */
+        public boolean flag(String name) {
+            return node.get("config").get(name).asBoolean();
         }
 
         /** Totals that the function was given, or a missing node. */
@@ -119,17 +137,22 @@ public final class Golden {
 
         @Override
         public String toString() {
-            return node.get("args").toString();
+            return node.get("fn").asText() + node.get("args");
         }
     }
 
     /** A matrix of numbers, "nan" among them. */
     public static double[][] matrix(JsonNode node) {
         return StreamSupport.stream(node.spliterator(), false)
-                .map(row -> StreamSupport.stream(row.spliterator(), false)
-                        .mapToDouble(Golden::number)
-                        .toArray())
+                .map(Golden::numbers)
                 .toArray(double[][]::new);
+    }
+
+    /** A list of numbers, "nan" among them. */
+    public static double[] numbers(JsonNode node) {
+        return StreamSupport.stream(node.spliterator(), false)
+                .mapToDouble(Golden::number)
+                .toArray();
     }
 
     /** A list of integers. */

@@ -49,6 +49,22 @@ public record GroupStatistics(int valid, double mean, double std, double min, do
         return valid == 0 || min == max;
     }
 
+    /**
+     * {@code (reward − baseline) · scale}, exactly 0 in a group whose valid rewards are all equal, which compares nothing.
+     *
+     * @param rewards those that these statistics are of
+     * @return one difference per reward, 0 for those that are not finite
+     */
+    double[] differences(double[] rewards, double baseline, double scale) {
+        double[] differences = new double[rewards.length];
+        if (!isUniform()) {
+            for (int i = 0; i < rewards.length; i++) {
+                differences[i] = Double.isFinite(rewards[i]) ? (rewards[i] - baseline) * scale : 0;
+            }
+        }
+        return differences;
+    }
+
     private static double std(double[] rewards, int valid, double mean) {
         double squares = 0;
         for (double reward : rewards) {

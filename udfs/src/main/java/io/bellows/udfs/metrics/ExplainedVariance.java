@@ -1,8 +1,10 @@
 package io.bellows.udfs.metrics;
 
+import io.bellows.udfs.statistics.Moments;
+
 /**
  * The share of the variance of returns R that predictions V explain: {@code 1 − Var(R − V) / (Var(R) + 1e-5)}, verl's
- * {@code critic/vf_explained_var}. Variances are unbiased, over all pairs of all merged parts (Chan, Golub and LeVeque, 1979). Without
+ * {@code critic/vf_explained_var}. Variances are unbiased, over all pairs of all merged parts (see {@link Moments}). Without
  * two pairs there is no value.
  */
 public final class ExplainedVariance implements Metric {
@@ -23,8 +25,7 @@ public final class ExplainedVariance implements Metric {
 
     /** These pairs and one more. */
     public ExplainedVariance with(double actual, double predicted) {
-        return new ExplainedVariance(
-                returns.merge(new Moments(1, actual, 0)), errors.merge(new Moments(1, actual - predicted, 0)));
+        return new ExplainedVariance(returns.merge(Moments.of(actual)), errors.merge(Moments.of(actual - predicted)));
     }
 
     @Override
@@ -43,31 +44,11 @@ public final class ExplainedVariance implements Metric {
 
     @Override
     public boolean hasValue() {
-        return returns.count >= 2;
+        return returns.count() >= 2;
     }
 
     @Override
     public double value() {
         return 1 - errors.variance() / (returns.variance() + EPSILON);
-    }
-
-    /** Count, mean, and sum of squared distances from the mean: merged without the cancellation of a sum of squares. */
-    private record Moments(long count, double mean, double squares) implements java.io.Serializable {
-        static final Moments NONE = new Moments(0, 0, 0);
-
-        Moments merge(Moments other) {
-            long both = count + other.count;
-            if (both == 0) {
-                return NONE;
-            }
-            double distance = other.mean - mean;
-            double share = (double) other.count / both;
-            return new Moments(
-                    both, mean + distance * share, squares + other.squares + distance * distance * count * share);
-        }
-
-        double variance() {
-            return squares / (count - 1);
-        }
     }
 }

@@ -1,2 +1,2 @@
-/** Statistics of evaluation. */
+/** Statistics over masked values, and of evaluation. */
 package io.bellows.udfs.statistics;

@@ -15,8 +15,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class KarmarkarKarpTest {
 
+    /** The partition as verl makes it, and as it returns it, with the items of each part sorted. */
     static Stream<Golden.Case> reference() {
-        return Golden.of("verl_seqlen").cases("get_seqlen_balanced_partitions");
+        Golden golden = Golden.of("verl_seqlen");
+        return Stream.concat(golden.cases("get_seqlen_balanced_partitions"), golden.cases("karmarkar_karp"));
     }
 
     @ParameterizedTest
@@ -29,8 +31,24 @@ class KarmarkarKarpTest {
         if (golden.raised()) {
             assertThatThrownBy(() -> partition(sizes, k, equalSize)).hasMessageStartingWith("Cannot split ");
         } else {
-            assertThat(partition(sizes, k, equalSize)).containsExactlyElementsOf(lists(golden.out("partitions")));
+            assertThat(partition(sizes, k, equalSize)).containsExactlyElementsOf(sorted(golden.out("partitions")));
         }
+    }
+
+    static Stream<Golden.Case> greedy() {
+        return Golden.of("verl_seqlen").cases("greedy_partition").filter(golden -> !golden.raised());
+    }
+
+    @ParameterizedTest
+    @MethodSource("greedy")
+    void heaviestPartIsNoHeavierThanThatOfTheGreedyPartition(Golden.Case golden) {
+        long[] sizes = Arrays.stream(golden.ints("seqlen_list")).asLongStream().toArray();
+        List<int[]> actual = partition(
+                sizes,
+                golden.arg("k_partitions").asInt(),
+                golden.arg("equal_size").asBoolean());
+
+        assertThat(heaviest(actual, sizes)).isLessThanOrEqualTo(heaviest(sorted(golden.out("partitions")), sizes));
     }
 
     static Stream<Golden.Case> workloads() {
@@ -56,9 +74,16 @@ class KarmarkarKarpTest {
         return equalSize ? KarmarkarKarp.partitionEqualSize(sizes, k) : KarmarkarKarp.partition(sizes, k);
     }
 
-    private static List<int[]> lists(JsonNode partitions) {
+    private static long heaviest(List<int[]> parts, long[] sizes) {
+        return parts.stream()
+                .mapToLong(part -> Arrays.stream(part).mapToLong(i -> sizes[i]).sum())
+                .max()
+                .getAsLong();
+    }
+
+    private static List<int[]> sorted(JsonNode partitions) {
         return StreamSupport.stream(partitions.spliterator(), false)
-                .map(Golden::ints)
+                .map(part -> Arrays.stream(Golden.ints(part)).sorted().toArray())
                 .toList();
     }
 }

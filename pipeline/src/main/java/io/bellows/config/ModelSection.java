@@ -8,14 +8,15 @@ public record ModelSection(
         String path,
 
         @Setting(
-                value = "null",
+                value = "float32",
                 oneOf = {"float32", "bfloat16"},
-                about = "sft only, with model.init_config: type of the weights in written folders; null: float32")
+                about = "Type that the models compute in; optimizer and master weights are float32 in any case")
         String dtype,
 
         @Setting(
                 value = "null",
-                about = "sft only: a config.json to initialise at random; model.path then gives the tokenizer")
+                about = "sft only: a config.json to initialise at random, stored in the type that it states;"
+                        + " model.path then gives the tokenizer")
         String initConfig,
 
         @Setting(value = "null", about = "Seed of the random initialisation; null: trainer.seed")

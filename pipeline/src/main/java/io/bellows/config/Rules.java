@@ -73,10 +73,6 @@ final class Rules {
             }
             exists("model.init_config", model.initConfig());
         }
-        if (model.dtype() != null && model.initConfig() == null) {
-            errors.add("Invalid model.dtype = '" + model.dtype()
-                    + "': it is used with model.init_config only; set that or remove this");
-        }
         if (model.initSeed() != null && model.initConfig() == null) {
             errors.add("Invalid model.init_seed = " + model.initSeed()
                     + ": it is used with model.init_config only; set that or remove this");

@@ -1,7 +1,6 @@
 package io.bellows.engine;
 
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.pytorch.engine.PtNDManager;
 import ai.djl.pytorch.jni.IValue;
@@ -15,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** A decoder with fp32 keys and values for a fixed number of slots. */
+/** A decoder with keys and values for a fixed number of slots. */
 final class SlotDecoder implements StepModel {
 
     /** Attention spans are rounded up to this, so that few shapes occur. */
@@ -36,7 +35,7 @@ final class SlotDecoder implements StepModel {
         this.weights = weights;
         this.maxLength = settings.maxLength();
         this.manager = kernels.newManager();
-        this.dimensions = new long[] {config.layers(), config.heads(), config.keyValueHeads()};
+        this.dimensions = config.dimensions();
         try {
             this.rotary = RotaryTable.create(manager, config, maxLength);
             this.keys = cache(config, settings);
@@ -48,10 +47,9 @@ final class SlotDecoder implements StepModel {
     }
 
     private IValue cache(ModelConfig config, EngineSettings settings) {
-        Shape shape = new Shape(settings.slots(), config.keyValueHeads(), maxLength + 1L, config.headSize());
-        return ScriptBridge.listOf(IntStream.range(0, config.layers())
-                .mapToObj(layer -> manager.zeros(shape, DataType.FLOAT32))
-                .toList());
+        long[] shape = {settings.slots(), config.keyValueHeads(), maxLength + 1L, config.headSize()};
+        return ScriptBridge.listOf(
+                kernels.tensors(manager, "caches", Mode.INFERENCE, weights.list(), config.layers(), shape));
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.bellows.model;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.pytorch.engine.PtNDManager;
+import ai.djl.pytorch.jni.IValue;
 import ai.djl.pytorch.jni.ScriptBridge.Mode;
 import java.util.Arrays;
 import java.util.List;
@@ -51,7 +52,7 @@ public final class Decoder implements AutoCloseable {
     public TokenScores score(Weights weights, PackedSequences sequences, double temperature) {
         try (GradientMode off = GradientMode.off();
                 PtNDManager scope = kernels.newManager()) {
-            NDArray hidden = hidden(scope, Mode.INFERENCE, weights, sequences);
+            NDArray hidden = hidden(scope, weights, sequences);
             return scores(scope, Mode.INFERENCE, hidden, weights, targets(scope, sequences), temperature);
         }
     }
@@ -65,20 +66,65 @@ public final class Decoder implements AutoCloseable {
      * @return the pass, to be closed by the caller
      */
     public ForwardPass forward(Weights weights, PackedSequences sequences, double temperature) {
-        PtNDManager scope = kernels.newManager();
+        HiddenStates states = hiddenStates(weights, sequences);
         try {
-            NDArray hidden;
-            try (GradientMode on = GradientMode.on()) {
-                hidden = hidden(scope, Mode.ORDINARY, weights, sequences);
-            }
-            return new ForwardPass(this, scope, hidden, weights, targets(scope, sequences), temperature);
+            return new ForwardPass(this, states, weights, targets(states.scope(), sequences), temperature);
+        } catch (RuntimeException e) {
+            states.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Computes final hidden states without recording a graph.
+     *
+     * @param scope owns the result
+     * @param weights the weights
+     * @param sequences the sequences
+     * @return the state before each scored token, [N, H] fp32
+     */
+    public NDArray hidden(PtNDManager scope, Weights weights, PackedSequences sequences) {
+        try (GradientMode off = GradientMode.off()) {
+            return hidden(scope, Mode.INFERENCE, weights.list(), weights, sequences);
+        }
+    }
+
+    /**
+     * Computes final hidden states and keeps what the backward pass needs.
+     *
+     * @param weights the weights, with gradients enabled by {@link Gradients#of}
+     * @param sequences the sequences
+     * @return the states, to be closed by the caller
+     */
+    public HiddenStates hiddenStates(Weights weights, PackedSequences sequences) {
+        PtNDManager scope = kernels.newManager();
+        try (GradientMode on = GradientMode.on()) {
+            return new KeptActivations(scope, hidden(scope, Mode.ORDINARY, weights.masterList(), weights, sequences));
         } catch (RuntimeException e) {
             scope.close();
             throw e;
         }
     }
 
-    private NDArray hidden(PtNDManager scope, Mode mode, Weights weights, PackedSequences sequences) {
+    private NDArray hidden(PtNDManager scope, Mode mode, IValue list, Weights weights, PackedSequences sequences) {
+        checkLengths(sequences);
+        return kernels.tensor(
+                scope,
+                "hidden",
+                mode,
+                list,
+                weights.type().code(),
+                scope.create(toLongs(sequences.ids())),
+                scope.create(sequences.positions()),
+                toLongs(sequences.bounds()),
+                scope.create(toLongs(sequences.rows())),
+                rotary.cos(),
+                rotary.sin(),
+                config.dimensions(),
+                config.normEpsilon());
+    }
+
+    private void checkLengths(PackedSequences sequences) {
         int longest = 0;
         for (int i = 0; i + 1 < sequences.bounds().length; i++) {
             longest = Math.max(longest, sequences.bounds()[i + 1] - sequences.bounds()[i]);
@@ -87,19 +133,6 @@ public final class Decoder implements AutoCloseable {
             throw new IllegalArgumentException(
                     "Cannot score a sequence of " + longest + " tokens: this decoder was made for " + rotary.length());
         }
-        return kernels.tensor(
-                scope,
-                "hidden",
-                mode,
-                weights.list(),
-                scope.create(toLongs(sequences.ids())),
-                scope.create(sequences.positions()),
-                toLongs(sequences.bounds()),
-                scope.create(toLongs(sequences.rows())),
-                rotary.cos(),
-                rotary.sin(),
-                dimensions(),
-                config.normEpsilon());
     }
 
     TokenScores scores(
@@ -134,10 +167,6 @@ public final class Decoder implements AutoCloseable {
 
     private static NDArray targets(PtNDManager scope, PackedSequences sequences) {
         return scope.create(toLongs(sequences.targets()));
-    }
-
-    private long[] dimensions() {
-        return new long[] {config.layers(), config.heads(), config.keyValueHeads()};
     }
 
     private long chunk() {

@@ -1,10 +1,6 @@
 package io.bellows.model;
 
 import ai.djl.ndarray.NDArray;
-import ai.djl.pytorch.engine.PtNDArray;
-import ai.djl.pytorch.engine.PtNDManager;
-import ai.djl.pytorch.jni.JniUtils;
-import ai.djl.pytorch.jni.ScriptBridge;
 import ai.djl.pytorch.jni.ScriptBridge.Mode;
 
 /**
@@ -14,26 +10,20 @@ import ai.djl.pytorch.jni.ScriptBridge.Mode;
 public final class ForwardPass implements AutoCloseable {
 
     private final Decoder decoder;
-    private final PtNDManager scope;
-    private final NDArray hidden;
-    private final NDArray detached;
+    private final HiddenStates states;
     private final Weights weights;
     private final NDArray targets;
     private final double temperature;
     private final TokenScores scores;
 
-    ForwardPass(
-            Decoder decoder, PtNDManager scope, NDArray hidden, Weights weights, NDArray targets, double temperature) {
+    ForwardPass(Decoder decoder, HiddenStates states, Weights weights, NDArray targets, double temperature) {
         this.decoder = decoder;
-        this.scope = scope;
-        this.hidden = hidden;
+        this.states = states;
         this.weights = weights;
         this.targets = targets;
         this.temperature = temperature;
         try (GradientMode off = GradientMode.off()) {
-            this.detached = JniUtils.detachGradient((PtNDArray) hidden);
-            this.detached.attach(scope);
-            this.scores = decoder.scores(scope, Mode.ORDINARY, detached, weights, targets, temperature);
+            this.scores = decoder.scores(states.scope(), Mode.ORDINARY, states.values(), weights, targets, temperature);
         }
     }
 
@@ -57,13 +47,20 @@ public final class ForwardPass implements AutoCloseable {
         NDArray dHidden;
         try (GradientMode off = GradientMode.off()) {
             dHidden = decoder.scoresBackward(
-                    scope, detached, weights, gradients.head(), targets, dLogProb, dEntropy, temperature);
+                    states.scope(),
+                    states.values(),
+                    weights,
+                    gradients.head(),
+                    targets,
+                    dLogProb,
+                    dEntropy,
+                    temperature);
         }
-        ScriptBridge.backward(hidden, dHidden);
+        states.backward(dHidden);
     }
 
     @Override
     public void close() {
-        scope.close();
+        states.close();
     }
 }

@@ -43,7 +43,7 @@ public final class Gradients implements AutoCloseable {
             NDArray gradient = JniUtils.getGradient((PtNDArray) parameter); // aliases the leaf's buffer
             gradient.attach(manager);
             tensors.add(gradient);
-            head = parameter == weights.head() ? gradient : head;
+            head = parameter == weights.masterHead() ? gradient : head;
         }
         return new Gradients(kernels, manager, List.copyOf(tensors), head);
     }

@@ -1,18 +1,18 @@
 package io.bellows.model;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
-import java.util.TreeSet;
+import java.util.stream.LongStream;
 
 /**
  * The shape of a decoder, as {@code config.json} of a Hugging Face folder states it.
  *
- * @param modelType the family, such as {@code qwen2}
+ * @param architecture the family
  * @param layers number of decoder layers
  * @param hiddenSize width of the residual stream
  * @param intermediateSize width of the gated feed-forward layer
@@ -22,13 +22,14 @@ import java.util.TreeSet;
  * @param vocabularySize rows of the embedding
  * @param maxPositions longest sequence in tokens
  * @param normEpsilon epsilon of the root-mean-square norms
- * @param ropeTheta base of the rotary embedding
+ * @param rope base and stretching of the rotary embedding
+ * @param windows for each layer, how many positions a token attends to, its own among them; 0: all before it
  * @param tiedEmbeddings whether the output head is the embedding
- * @param attentionBias whether q, k and v have biases
  * @param initializerRange standard deviation of randomly initialised matrices
+ * @param storage the type that the file states for the folder's weights
  */
 public record ModelConfig(
-        String modelType,
+        Architecture architecture,
         int layers,
         int hiddenSize,
         int intermediateSize,
@@ -38,13 +39,13 @@ public record ModelConfig(
         int vocabularySize,
         int maxPositions,
         double normEpsilon,
-        double ropeTheta,
+        RopeScaling rope,
+        List<Integer> windows,
         boolean tiedEmbeddings,
-        boolean attentionBias,
-        double initializerRange) {
+        double initializerRange,
+        StorageType storage) {
 
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final List<String> SUPPORTED = List.of("qwen2");
 
     /**
      * Reads {@code config.json} of a model folder.
@@ -65,16 +66,45 @@ public record ModelConfig(
      * @throws InvalidModelException if the file is missing or damaged, or the architecture or a feature is unsupported
      */
     public static ModelConfig parse(Path file) {
-        JsonNode json;
         try {
-            json = JSON.readTree(Files.readString(file));
+            JsonNode json = JSON.readTree(Files.readString(file));
+            if (!json.isObject()) {
+                throw new InvalidModelException("Invalid model configuration " + file + ": expected a JSON object");
+            }
+            return new ConfigFile(file, json).config();
+        } catch (JsonProcessingException e) {
+            throw new InvalidModelException(
+                    "Invalid model configuration " + file + ": no JSON at line "
+                            + (e.getLocation() == null ? "1" : e.getLocation().getLineNr()) + " ("
+                            + e.getOriginalMessage() + "). Was it cut short?",
+                    e);
         } catch (IOException e) {
             throw new InvalidModelException(
-                    "Cannot read model configuration " + file + ": " + e.getMessage()
+                    "Cannot read model configuration " + file + ": " + e
                             + ". A model folder holds config.json, tokenizer files and safetensors.",
                     e);
         }
-        return new Fields(file, json).config();
+    }
+
+    /**
+     * Returns the family.
+     *
+     * @return its {@code model_type}, such as {@code qwen2}
+     */
+    public String modelType() {
+        return architecture.modelType();
+    }
+
+    /**
+     * Returns the numbers that the decoder source takes as {@code dims}.
+     *
+     * @return layers, query heads, key-value heads, then the window of each layer
+     */
+    public long[] dimensions() {
+        return LongStream.concat(
+                        LongStream.of(layers, heads, keyValueHeads),
+                        windows.stream().mapToLong(Integer::longValue))
+                .toArray();
     }
 
     /**
@@ -88,83 +118,5 @@ public record ModelConfig(
                 .distinct()
                 .mapToLong(slot -> slot.shape().size())
                 .sum();
-    }
-
-    /** Reads fields with errors that name the file and the key. */
-    private record Fields(Path file, JsonNode json) {
-
-        ModelConfig config() {
-            String type = json.path("model_type").asText("");
-            if (!SUPPORTED.contains(type)) {
-                throw new InvalidModelException(
-                        "Unsupported model_type '" + type + "' in " + file + ": supported are " + SUPPORTED);
-            }
-            refuseUnsupportedFeatures();
-            int hidden = positive("hidden_size");
-            int heads = positive("num_attention_heads");
-            int keyValueHeads = json.has("num_key_value_heads") ? positive("num_key_value_heads") : heads;
-            int headSize = json.hasNonNull("head_dim") ? positive("head_dim") : hidden / heads;
-            if (heads % keyValueHeads != 0 || headSize % 2 != 0) {
-                throw new InvalidModelException("Invalid heads in " + file + ": num_attention_heads " + heads
-                        + " must be a multiple of num_key_value_heads " + keyValueHeads + ", and the head size "
-                        + headSize
-                        + " must be even");
-            }
-            return new ModelConfig(
-                    type,
-                    positive("num_hidden_layers"),
-                    hidden,
-                    positive("intermediate_size"),
-                    heads,
-                    keyValueHeads,
-                    headSize,
-                    positive("vocab_size"),
-                    positive("max_position_embeddings"),
-                    json.path("rms_norm_eps").asDouble(1e-6),
-                    ropeTheta(),
-                    json.path("tie_word_embeddings").asBoolean(false),
-                    true,
-                    json.path("initializer_range").asDouble(0.02));
-        }
-
-        private void refuseUnsupportedFeatures() {
-            String activation = json.path("hidden_act").asText("silu");
-            if (!activation.equals("silu")) {
-                throw new InvalidModelException(
-                        "Unsupported hidden_act '" + activation + "' in " + file + ": supported is silu");
-            }
-            if (json.path("use_sliding_window").asBoolean(false)) {
-                throw new InvalidModelException(
-                        "Unsupported use_sliding_window=true in " + file + ": only full attention");
-            }
-            JsonNode scaling = json.path("rope_scaling");
-            String rope = json.path("rope_parameters")
-                    .path("rope_type")
-                    .asText(scaling.path("rope_type")
-                            .asText(scaling.path("type").asText("default")));
-            if (!rope.toLowerCase(Locale.ROOT).equals("default")) {
-                throw new InvalidModelException(
-                        "Unsupported rope type '" + rope + "' in " + file + ": supported is default");
-            }
-        }
-
-        /** Newer files hold {@code rope_parameters.rope_theta}, older ones {@code rope_theta}. */
-        private double ropeTheta() {
-            return json.path("rope_parameters")
-                    .path("rope_theta")
-                    .asDouble(json.path("rope_theta").asDouble(10_000));
-        }
-
-        private int positive(String key) {
-            JsonNode value = json.path(key);
-            if (!value.canConvertToInt() || value.asInt() <= 0) {
-                TreeSet<String> present = new TreeSet<>();
-                json.fieldNames().forEachRemaining(present::add);
-                throw new InvalidModelException(
-                        "Invalid " + key + " in " + file + ": expected a positive integer, found "
-                                + (value.isMissingNode() ? "nothing among " + present : value));
-            }
-            return value.asInt();
-        }
     }
 }

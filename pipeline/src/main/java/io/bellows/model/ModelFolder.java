@@ -1,8 +1,6 @@
 package io.bellows.model;
 
 import ai.djl.ndarray.NDArray;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -13,66 +11,20 @@ import java.nio.file.StandardCopyOption;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
-import java.util.TreeSet;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** A model folder in Hugging Face layout: {@code config.json}, tokenizer files and one or more safetensors files. */
 public final class ModelFolder {
 
-    private static final String SINGLE = "model.safetensors";
-    private static final String INDEX = "model.safetensors.index.json";
-    private static final ObjectMapper JSON = new ObjectMapper();
+    /** Files that hold weights: a copy of them beside changed weights would be of another model. */
+    private static final List<String> WEIGHTS =
+            List.of(".safetensors", ".bin", ".pth", ".pt", ".gguf", ".h5", ".msgpack", ".onnx");
 
     private ModelFolder() {}
 
-    /** The file of each tensor. */
-    static Map<String, SafeTensorsFile> tensors(Path folder) {
-        Map<String, SafeTensorsFile> tensors = new LinkedHashMap<>();
-        for (SafeTensorsFile file : files(folder)) {
-            file.entries().keySet().forEach(name -> tensors.put(name, file));
-        }
-        return tensors;
-    }
-
-    static String describe(Map<String, SafeTensorsFile> tensors) {
-        TreeSet<Path> paths =
-                tensors.values().stream().map(SafeTensorsFile::path).collect(Collectors.toCollection(TreeSet::new));
-        return paths + ", which hold " + tensors.size() + " tensors";
-    }
-
-    private static List<SafeTensorsFile> files(Path folder) {
-        Path index = folder.resolve(INDEX);
-        if (!Files.exists(index)) {
-            return List.of(SafeTensorsFile.open(folder.resolve(SINGLE)));
-        }
-        try {
-            TreeMap<String, Path> shards = new TreeMap<>();
-            for (JsonNode name : JSON.readTree(Files.readString(index)).path("weight_map")) {
-                shards.put(name.asText(), inside(folder, name.asText()));
-            }
-            if (shards.isEmpty()) {
-                throw new InvalidModelException("Invalid index " + index + ": weight_map names no file");
-            }
-            return shards.values().stream().map(SafeTensorsFile::open).toList();
-        } catch (IOException e) {
-            throw new InvalidModelException("Cannot read index " + index + ": " + e.getMessage(), e);
-        }
-    }
-
-    /** An index is input from outside: its names must not lead out of the folder. */
-    private static Path inside(Path folder, String name) {
-        Path path = folder.resolve(name).normalize();
-        if (!folder.normalize().equals(path.getParent())) {
-            throw new InvalidModelException("Invalid file name '" + name + "' in " + folder.resolve(INDEX)
-                    + ": expected the name of a file in the same folder");
-        }
-        return path;
-    }
-
     /**
-     * Saves weights as a folder with the same files, tensor names, types and shapes as the folder they came from.
+     * Saves weights as a folder with the same files, tensor names, types and shapes as the folder they came from. Hidden
+     * files stay behind, and so do files that hold the old weights in another format.
      *
      * @param source the folder to take everything but the values from; not changed
      * @param target a folder, created if need be
@@ -83,7 +35,7 @@ public final class ModelFolder {
         try {
             Files.createDirectories(target);
             copyOtherFiles(source, target);
-            for (SafeTensorsFile file : files(source)) {
+            for (SafeTensorsFile file : TensorFiles.open(source).files()) {
                 write(file, target.resolve(file.path().getFileName()), weights);
             }
         } catch (IOException e) {
@@ -98,14 +50,14 @@ public final class ModelFolder {
      * @param others a folder with {@code config.json} and tokenizer files to copy
      * @param target a folder, created if need be
      * @param weights the values
-     * @param type how to store them: {@code F32} or {@code BF16}
+     * @param type how to store them
      * @throws UncheckedIOException if a file cannot be read or written
      */
-    public static void create(Path others, Path target, Weights weights, String type) {
+    public static void create(Path others, Path target, Weights weights, StorageType type) {
         try {
             Files.createDirectories(target);
             copyOtherFiles(others, target);
-            TensorFile.write(target.resolve(SINGLE), weights.parameters(), Map.of(), StorageType.valueOf(type));
+            TensorFile.write(target.resolve(TensorFiles.SINGLE), weights.parameters(), Map.of(), type);
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot save the model to " + target + ": " + e.getMessage(), e);
         }
@@ -114,13 +66,21 @@ public final class ModelFolder {
     private static void copyOtherFiles(Path source, Path target) throws IOException {
         List<Path> others;
         try (Stream<Path> files = Files.list(source)) {
-            others = files.filter(Files::isRegularFile)
-                    .filter(file -> !file.toString().endsWith(".safetensors"))
-                    .toList();
+            others = files.filter(ModelFolder::isKept).toList();
         }
         for (Path file : others) {
-            Files.copy(file, target.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+            Path copy = target.resolve(file.getFileName());
+            if (!Files.isDirectory(file)) {
+                Files.copy(file, copy, StandardCopyOption.REPLACE_EXISTING);
+            } else if (!target.toAbsolutePath().startsWith(file.toAbsolutePath())) { // a run inside its model's folder
+                copyOtherFiles(file, Files.createDirectories(copy));
+            }
         }
+    }
+
+    private static boolean isKept(Path file) {
+        String name = file.getFileName().toString();
+        return !name.startsWith(".") && WEIGHTS.stream().noneMatch(name::endsWith);
     }
 
     private static void write(SafeTensorsFile source, Path target, Weights weights) throws IOException {
@@ -144,13 +104,11 @@ public final class ModelFolder {
     private static ByteBuffer bytes(SafeTensorsFile source, String name, Weights weights) {
         NDArray tensor = weights.parameters().get(name);
         if (tensor == null && name.equals("lm_head.weight") && weights.config().tiedEmbeddings()) {
-            tensor = weights.head(); // some folders store the tied head a second time
+            tensor = weights.masterHead(); // some folders store the tied head a second time
         }
         if (tensor == null) {
             return source.map(name);
         }
-        return TensorFile.convert(
-                Weights.values(tensor),
-                TensorReader.type(source, name, source.entries().get(name)));
+        return TensorFile.convert(Weights.values(tensor), TensorReader.type(source, name));
     }
 }

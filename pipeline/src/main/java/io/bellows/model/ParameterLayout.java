@@ -11,11 +11,8 @@ import java.util.List;
  */
 record ParameterLayout(List<Slot> slots) {
 
-    /** Places per layer in the decoder source. */
-    static final int PER_LAYER = 14;
-
-    /** Places before the first layer: embedding, final norm, output head. */
-    static final int BEFORE_LAYERS = 3;
+    /** The place of the output head. */
+    static final int HEAD = 2;
 
     /**
      * One place of the weight list.
@@ -28,6 +25,20 @@ record ParameterLayout(List<Slot> slots) {
 
         boolean isAbsent() {
             return name == null;
+        }
+
+        /**
+         * Number of scalars.
+         *
+         * @throws InvalidModelException if they are more than an array holds
+         */
+        int elements() {
+            long elements = shape.size();
+            if (elements > Integer.MAX_VALUE) {
+                throw new InvalidModelException("Unsupported tensor " + name + " of shape " + shape + ": " + elements
+                        + " elements, supported are at most " + Integer.MAX_VALUE);
+            }
+            return (int) elements;
         }
 
         boolean isMatrix() {
@@ -52,11 +63,11 @@ record ParameterLayout(List<Slot> slots) {
         for (int layer = 0; layer < config.layers(); layer++) {
             String at = "model.layers." + layer + ".";
             slots.add(new Slot(at + "input_layernorm.weight", new Shape(hidden)));
-            addProjection(slots, at + "self_attn.q_proj", query, hidden, config.attentionBias());
-            addProjection(slots, at + "self_attn.k_proj", keyValue, hidden, config.attentionBias());
-            addProjection(slots, at + "self_attn.v_proj", keyValue, hidden, config.attentionBias());
-            slots.add(Slot.ABSENT); // q norm
-            slots.add(Slot.ABSENT); // k norm
+            addProjection(slots, at + "self_attn.q_proj", query, hidden, config);
+            addProjection(slots, at + "self_attn.k_proj", keyValue, hidden, config);
+            addProjection(slots, at + "self_attn.v_proj", keyValue, hidden, config);
+            addHeadNorm(slots, at + "self_attn.q_norm.weight", config);
+            addHeadNorm(slots, at + "self_attn.k_norm.weight", config);
             slots.add(new Slot(at + "self_attn.o_proj.weight", new Shape(hidden, query)));
             slots.add(new Slot(at + "post_attention_layernorm.weight", new Shape(hidden)));
             slots.add(new Slot(at + "mlp.gate_proj.weight", new Shape(inner, hidden)));
@@ -66,8 +77,12 @@ record ParameterLayout(List<Slot> slots) {
         return new ParameterLayout(List.copyOf(slots));
     }
 
-    private static void addProjection(List<Slot> slots, String name, long rows, long columns, boolean bias) {
+    private static void addProjection(List<Slot> slots, String name, long rows, long columns, ModelConfig config) {
         slots.add(new Slot(name + ".weight", new Shape(rows, columns)));
-        slots.add(bias ? new Slot(name + ".bias", new Shape(rows)) : Slot.ABSENT);
+        slots.add(config.architecture().attentionBias() ? new Slot(name + ".bias", new Shape(rows)) : Slot.ABSENT);
+    }
+
+    private static void addHeadNorm(List<Slot> slots, String name, ModelConfig config) {
+        slots.add(config.architecture().queryKeyNorm() ? new Slot(name, new Shape(config.headSize())) : Slot.ABSENT);
     }
 }

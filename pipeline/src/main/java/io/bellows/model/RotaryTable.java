@@ -18,17 +18,18 @@ public record RotaryTable(NDArray cos, NDArray sin, int length) {
      * Computes the table.
      *
      * @param manager owns the tensors
-     * @param config head size and base
+     * @param config head size, base and stretching
      * @param length positions to cover
      * @return the table
      */
     public static RotaryTable create(PtNDManager manager, ModelConfig config, int length) {
         int half = config.headSize() / 2;
-        float[] cos = new float[length * config.headSize()];
+        double[] frequencies = config.rope().frequencies(config.headSize());
+        float[] cos = new float[Math.multiplyExact(length, config.headSize())];
         float[] sin = new float[cos.length];
         for (int position = 0; position < length; position++) {
             for (int i = 0; i < half; i++) {
-                double angle = position * Math.pow(config.ropeTheta(), -2.0 * i / config.headSize());
+                double angle = position * frequencies[i];
                 int at = position * config.headSize() + i;
                 cos[at] = cos[at + half] = (float) Math.cos(angle);
                 sin[at] = sin[at + half] = (float) Math.sin(angle);

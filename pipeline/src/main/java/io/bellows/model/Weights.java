@@ -7,39 +7,70 @@ import ai.djl.pytorch.engine.PtNDArray;
 import ai.djl.pytorch.engine.PtNDManager;
 import ai.djl.pytorch.jni.IValue;
 import ai.djl.pytorch.jni.ScriptBridge;
+import ai.djl.pytorch.jni.ScriptBridge.Mode;
 import io.bellows.model.ParameterLayout.Slot;
 import java.nio.FloatBuffer;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * A decoder's parameters as fp32 tensors.
+ * A decoder's parameters as fp32 tensors, with copies in bfloat16 where it computes in that.
  *
  * <p>They are always copied into memory that libtorch allocated: results of its kernels can depend on alignment, and a
  * resumed run must compute what an unbroken one computed.
  */
 public final class Weights implements AutoCloseable {
 
+    private final Kernels kernels;
     private final ModelConfig config;
+    private final ComputeType type;
     private final PtNDManager manager;
     private final Map<String, NDArray> parameters;
-    private final List<NDArray> slots;
+    private final List<NDArray> masters;
+    private final List<NDArray> copies;
+    private final IValue masterList;
     private final IValue list;
+    private final NDArray head;
 
-    private Weights(ModelConfig config, PtNDManager manager, Map<String, NDArray> parameters, List<NDArray> slots) {
+    private Weights(
+            Kernels kernels,
+            ModelConfig config,
+            ComputeType type,
+            PtNDManager manager,
+            Map<String, NDArray> parameters,
+            NDArray absent) {
+        this.kernels = kernels;
         this.config = config;
+        this.type = type;
         this.manager = manager;
         this.parameters = parameters;
-        this.slots = slots;
-        this.list = ScriptBridge.listOf(slots);
+        this.masters = List.copyOf(parameters.values());
+        this.copies = type == ComputeType.FLOAT32
+                ? masters
+                : kernels.tensors(manager, "cast", Mode.ORDINARY, masters, type.code());
+        this.masterList = ScriptBridge.listOf(slots(masters, absent));
+        this.list = type == ComputeType.FLOAT32 ? masterList : ScriptBridge.listOf(slots(copies, absent));
+        this.head = slots(copies, absent).get(ParameterLayout.HEAD);
+    }
+
+    /** The tensors in the order that the decoder source expects; a tied head is the embedding. */
+    private List<NDArray> slots(List<NDArray> tensors, NDArray absent) {
+        Map<String, NDArray> byName = new HashMap<>();
+        int i = 0;
+        for (String name : parameters.keySet()) {
+            byName.put(name, tensors.get(i++));
+        }
+        return ParameterLayout.of(config).slots().stream()
+                .map(slot -> slot.isAbsent() ? absent : byName.get(slot.name()))
+                .toList();
     }
 
     /**
-     * Loads the weights of a Hugging Face folder.
+     * Loads the weights of a Hugging Face folder, to compute in fp32.
      *
      * @param kernels where they will be used
      * @param folder a folder with {@code config.json} and safetensors, single or sharded
@@ -47,20 +78,21 @@ public final class Weights implements AutoCloseable {
      * @throws InvalidModelException if a file or tensor is missing, damaged or of another shape, or a weight is not finite
      */
     public static Weights load(Kernels kernels, Path folder) {
-        ModelConfig config = ModelConfig.read(folder);
-        return load(kernels, config, ModelFolder.tensors(folder));
+        return load(kernels, folder, ComputeType.FLOAT32);
     }
 
     /**
-     * Loads weights from files that hold them under their Hugging Face names.
+     * Loads the weights of a Hugging Face folder.
      *
      * @param kernels where they will be used
-     * @param config the decoder's shape
-     * @param tensors the file of each tensor
-     * @throws InvalidModelException if a tensor is missing or of another shape, or a weight is not finite
+     * @param folder a folder with {@code config.json} and safetensors, single or sharded
+     * @param type what to compute in
+     * @return the weights, to be closed by the caller
+     * @throws InvalidModelException if a file or tensor is missing, damaged or of another shape, or a weight is not finite
      */
-    static Weights load(Kernels kernels, ModelConfig config, Map<String, SafeTensorsFile> tensors) {
-        return build(kernels, config, (slot, target) -> read(tensors, slot, target));
+    public static Weights load(Kernels kernels, Path folder, ComputeType type) {
+        ModelConfig config = ModelConfig.read(folder);
+        return build(kernels, config, type, checked(folder, config)::read);
     }
 
     /**
@@ -73,7 +105,7 @@ public final class Weights implements AutoCloseable {
      */
     public static Weights random(Kernels kernels, ModelConfig config, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
-        return build(kernels, config, (slot, target) -> {
+        return build(kernels, config, ComputeType.FLOAT32, (slot, target) -> {
             boolean matrix = slot.isMatrix();
             float constant = slot.isNorm() ? 1f : 0f;
             while (target.hasRemaining()) {
@@ -89,21 +121,28 @@ public final class Weights implements AutoCloseable {
      * @throws InvalidModelException if a tensor is missing, damaged or of another shape
      */
     public void reload(Path folder) {
-        Map<String, SafeTensorsFile> tensors = ModelFolder.tensors(folder);
+        TensorFiles files = checked(folder, config);
         parameters.forEach((name, tensor) -> {
             FloatBuffer values = FloatBuffer.allocate(Math.toIntExact(tensor.size()));
-            read(tensors, new Slot(name, tensor.getShape()), values);
+            files.read(new Slot(name, tensor.getShape()), values);
             tensor.set(values.flip());
         });
+        refresh();
     }
 
-    private static void read(Map<String, SafeTensorsFile> tensors, Slot slot, FloatBuffer target) {
-        SafeTensorsFile file = tensors.get(slot.name());
-        if (file == null) {
-            throw new InvalidModelException("Cannot find tensor " + slot.name() + " of shape " + slot.shape() + " in "
-                    + ModelFolder.describe(tensors));
+    private static TensorFiles checked(Path folder, ModelConfig config) {
+        TensorFiles files = TensorFiles.open(folder);
+        files.check(ParameterLayout.of(config));
+        return files;
+    }
+
+    /** Takes changes of {@link #parameters()} over into the copies that the decoder computes with. */
+    public void refresh() {
+        if (type != ComputeType.FLOAT32) {
+            try (GradientMode off = GradientMode.off()) {
+                kernels.run("copy", Mode.ORDINARY, copies, masters);
+            }
         }
-        TensorReader.read(file, slot, target);
     }
 
     /** Fills one parameter. */
@@ -111,19 +150,17 @@ public final class Weights implements AutoCloseable {
         void fill(Slot slot, FloatBuffer target);
     }
 
-    private static Weights build(Kernels kernels, ModelConfig config, Filler filler) {
+    private static Weights build(Kernels kernels, ModelConfig config, ComputeType type, Filler filler) {
         PtNDManager manager = kernels.newManager();
-        try {
+        try (GradientMode off = GradientMode.off()) {
             Map<String, NDArray> parameters = new LinkedHashMap<>();
-            List<NDArray> slots = new ArrayList<>();
-            NDArray absent = manager.create(new Shape(0), DataType.FLOAT32);
             for (Slot slot : ParameterLayout.of(config).slots()) {
-                slots.add(
-                        slot.isAbsent()
-                                ? absent
-                                : parameters.computeIfAbsent(slot.name(), name -> filled(manager, slot, filler)));
+                if (!slot.isAbsent()) {
+                    parameters.computeIfAbsent(slot.name(), name -> filled(manager, slot, filler));
+                }
             }
-            return new Weights(config, manager, parameters, List.copyOf(slots));
+            NDArray absent = manager.create(new Shape(0), DataType.FLOAT32);
+            return new Weights(kernels, config, type, manager, parameters, absent);
         } catch (RuntimeException e) {
             manager.close();
             throw e;
@@ -131,8 +168,7 @@ public final class Weights implements AutoCloseable {
     }
 
     private static NDArray filled(PtNDManager manager, Slot slot, Filler filler) {
-        FloatBuffer values = FloatBuffer.allocate(
-                Math.toIntExact(slot.shape().size())); // heap: filled at once, then copied by libtorch
+        FloatBuffer values = FloatBuffer.allocate(slot.elements()); // heap: filled at once, then copied by libtorch
         filler.fill(slot, values);
         NDArray tensor = manager.create(slot.shape(), DataType.FLOAT32);
         tensor.set(values.flip());
@@ -167,7 +203,7 @@ public final class Weights implements AutoCloseable {
     }
 
     /**
-     * Returns the weights as the decoder source takes them.
+     * Returns the weights as the decoder source takes them, in the type that it computes in.
      *
      * @return the list, which stays this object's
      */
@@ -175,9 +211,25 @@ public final class Weights implements AutoCloseable {
         return list;
     }
 
-    /** The tensor of the output head, which is the embedding when tied. */
+    /** The same in fp32: what gradients flow to. */
+    IValue masterList() {
+        return masterList;
+    }
+
+    /** The type that the decoder computes in. */
+    ComputeType type() {
+        return type;
+    }
+
+    /** The output head as {@link #list()} has it, which is the embedding when tied. */
     NDArray head() {
-        return slots.get(2);
+        return head;
+    }
+
+    /** The output head's parameter. */
+    NDArray masterHead() {
+        return parameters.get(
+                ParameterLayout.of(config).slots().get(ParameterLayout.HEAD).name());
     }
 
     /**
@@ -193,6 +245,7 @@ public final class Weights implements AutoCloseable {
     @Override
     public void close() {
         list.close();
+        masterList.close();
         manager.close();
     }
 }

@@ -57,7 +57,7 @@ public final class ResidentModel implements AutoCloseable {
     static ResidentModel load(Device device, WeightsRef ref, ResidentSettings settings) {
         Kernels kernels = Kernels.load(device);
         try {
-            Weights weights = Weights.load(kernels, Path.of(ref.modelFolder()));
+            Weights weights = Weights.load(kernels, Path.of(ref.modelFolder()), settings.compute());
             Decoder decoder = new Decoder(kernels, weights.config(), settings.maxLength());
             ResidentModel model = new ResidentModel(kernels, weights, decoder, settings);
             if (ref.optimizerFile() == null) {

@@ -3,6 +3,7 @@ package io.bellows.resident;
 import io.bellows.config.BellowsConfig;
 import io.bellows.engine.Admission;
 import io.bellows.engine.EngineSettings;
+import io.bellows.model.ComputeType;
 import java.io.Serializable;
 
 /**
@@ -13,8 +14,10 @@ import java.io.Serializable;
  * @param prefillChunk prompt tokens the engine takes in per step
  * @param admission when the engine lets requests in
  * @param threads native threads of a matrix product
+ * @param compute what the model computes in
  */
-public record ResidentSettings(int maxLength, int slots, int prefillChunk, Admission admission, int threads)
+public record ResidentSettings(
+        int maxLength, int slots, int prefillChunk, Admission admission, int threads, ComputeType compute)
         implements Serializable {
 
     /**
@@ -30,7 +33,8 @@ public record ResidentSettings(int maxLength, int slots, int prefillChunk, Admis
                 config.rollout().maxNumSeqs(),
                 config.rollout().maxNumBatchedTokens(),
                 deterministic ? Admission.ORDERED : Admission.CONTINUOUS,
-                deterministic ? 1 : nativeThreads());
+                deterministic ? 1 : nativeThreads(),
+                ComputeType.named(config.model().dtype()));
     }
 
     EngineSettings engine() {

@@ -211,17 +211,13 @@ public final class SftLoop {
             Long seed = config.model().initSeed();
             try (Weights weights = Weights.random(
                     kernels, modelConfig, seed == null ? config.trainer().seed() : seed)) {
-                ModelFolder.create(Path.of(config.model().path()), folder, weights, storageType());
+                ModelFolder.create(Path.of(config.model().path()), folder, weights, modelConfig.storage());
             }
             Files.copy(shape, folder.resolve("config.json"), StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot create the initial model in " + folder, e);
         }
         return WeightsRef.initial(folder.toString());
-    }
-
-    private String storageType() {
-        return "bfloat16".equals(config.model().dtype()) ? "BF16" : "F32";
     }
 
     private Map<String, String> facts(RunDirectory run, PromptDataset data) {

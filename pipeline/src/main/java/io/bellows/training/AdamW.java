@@ -100,6 +100,7 @@ public final class AdamW implements AutoCloseable {
                 settings.beta2(),
                 settings.weightDecay(),
                 settings.epsilon());
+        weights.refresh();
         stepsTaken++;
         skippedInARow = 0;
     }
@@ -142,6 +143,7 @@ public final class AdamW implements AutoCloseable {
      */
     public void restore(Path file) {
         Map<String, String> metadata = TensorFile.read(file, named());
+        weights.refresh();
         try {
             stepsTaken = Long.parseLong(metadata.get(STEP));
             skippedInARow = Integer.parseInt(metadata.getOrDefault(SKIPPED, "0"));
@@ -160,6 +162,7 @@ public final class AdamW implements AutoCloseable {
      */
     public static void restoreWeights(Weights weights, Path file) {
         TensorFile.read(file, weights.parameters());
+        weights.refresh();
     }
 
     /** Forgets moments and step count. */

@@ -4,7 +4,9 @@
 #   input norm, q, q bias, k, k bias, v, v bias, q norm, k norm, o, post-attention norm, gate, up, down
 #
 # A weight that an architecture lacks is an empty tensor. T is the number of tokens of all sequences laid end to end,
-# H the hidden size, D the head size, V the vocabulary. `dims` is [layers, query heads, key-value heads].
+# H the hidden size, D the head size, V the vocabulary. `dims` is [layers, query heads, key-value heads], then for each
+# layer how many positions a token attends to, its own among them (0: all before it). Types are libtorch's numbers:
+# 4 int64, 6 fp32, 7 fp64. A decoder computes in the type of its weights; cosines, sines and scores are fp32.
 
 class Kernels(Module):
   __parameters__ = []
@@ -26,6 +28,7 @@ class Kernels(Module):
     return torch.rms_norm(y, [y.size(-1)], norm, eps)
 
   def rotate(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    # `cos` and `sin` of the type of `x`
     a, b = torch.chunk(x, 2, -1)
     return x * cos + torch.cat([-b, a], -1) * sin
 
@@ -39,12 +42,30 @@ class Kernels(Module):
     n, T, D = x.size()
     return torch.reshape(torch.expand(torch.unsqueeze(x, 1), [n, times, T, D]), [n * times, T, D])
 
+  def visible(self, T: int, S: int, window: int, like: Tensor) -> Tensor:
+    # Which of S positions each of the last T may attend to, booleans [T, S]
+    keys = torch.unsqueeze(torch.arange(S, device=like.device), 0)
+    queries = torch.unsqueeze(torch.arange(S - T, S, device=like.device), 1)
+    mask = torch.le(keys, queries)
+    if window > 0:
+      mask = mask & torch.gt(keys, queries - window)
+    return mask
+
+  def attention(self, q: Tensor, k: Tensor, v: Tensor, window: int) -> Tensor:
+    # Causal attention of the last T of S positions, [.., n, T, D] and twice [.., n, S, D] -> [.., n, T, D]. SDPA's own
+    # causal mask is aligned to the first position, which is right only where both start together.
+    T = q.size(-2)
+    S = k.size(-2)
+    if T == S and (window == 0 or S <= window):
+      return torch.scaled_dot_product_attention(q, k, v, None, 0., True)
+    return torch.scaled_dot_product_attention(q, k, v, self.visible(T, S, window, q))
+
   def sequences(self, x: Tensor, count: int) -> Tensor:
     # [n, count * L, D] -> [count, n, L, D]
     n, T, D = x.size()
     return torch.transpose(torch.reshape(x, [n, count, T // count, D]), 0, 1)
 
-  def attend(self, q: Tensor, k: Tensor, v: Tensor, bounds: List[int]) -> Tensor:
+  def attend(self, q: Tensor, k: Tensor, v: Tensor, bounds: List[int], window: int) -> Tensor:
     # Causal attention inside each sequence bounds[i]..bounds[i + 1]; [n, T, D] -> [T, n * D].
     # Neighbours of the same length go through one call.
     k = self.repeat_heads(k, q.size(0) // k.size(0))
@@ -58,7 +79,7 @@ class Kernels(Module):
         j += 1
       a = bounds[i]
       b = bounds[j]
-      part = torch.scaled_dot_product_attention(self.sequences(q[:, a:b], j - i), self.sequences(k[:, a:b], j - i), self.sequences(v[:, a:b], j - i), None, 0., True)
+      part = self.attention(self.sequences(q[:, a:b], j - i), self.sequences(k[:, a:b], j - i), self.sequences(v[:, a:b], j - i), window)
       parts.append(torch.reshape(torch.transpose(part, 1, 2), [b - a, n * D]))
       i = j
     return torch.cat(parts)
@@ -80,44 +101,72 @@ class Kernels(Module):
 
   def layer(self, w: List[Tensor], l: int, x: Tensor, cos: Tensor, sin: Tensor, bounds: List[int], dims: List[int], eps: float) -> Tensor:
     q, k, v = self.queries_keys_values(w, l, x, cos, sin, dims, eps)
-    return self.feed_forward(w, l, x, self.attend(q, k, v, bounds), eps)
+    return self.feed_forward(w, l, x, self.attend(q, k, v, bounds, dims[3 + l]), eps)
 
   # ---- scoring and training: sequences laid end to end, no padding ---------------------------------------------
 
-  def hidden(self, w: List[Tensor], ids: Tensor, positions: Tensor, bounds: List[int], rows: Tensor, cos: Tensor, sin: Tensor, dims: List[int], eps: float) -> Tensor:
-    # Final hidden states of the tokens `rows`: [T] -> [len(rows), H]
+  def cast(self, w: List[Tensor], dtype: int) -> List[Tensor]:
+    return [torch.to(x, dtype) for x in w]
+
+  def copy(self, targets: List[Tensor], sources: List[Tensor]) -> int:
+    torch._foreach_copy_(targets, sources)
+    return len(targets)
+
+  def turns(self, table: Tensor, positions: Tensor, like: Tensor) -> Tensor:
+    return torch.to(torch.index_select(table, 0, positions), like.dtype)
+
+  def hidden(self, w: List[Tensor], dtype: int, ids: Tensor, positions: Tensor, bounds: List[int], rows: Tensor, cos: Tensor, sin: Tensor, dims: List[int], eps: float) -> Tensor:
+    # Final hidden states of the tokens `rows`: [T] -> [len(rows), H] fp32
+    w = self.cast(w, dtype)
     x = torch.embedding(w[0], ids)
-    c = torch.index_select(cos, 0, positions)
-    s = torch.index_select(sin, 0, positions)
+    c = self.turns(cos, positions, x)
+    s = self.turns(sin, positions, x)
     for l in range(dims[0]):
       x = self.layer(w, l, x, c, s, bounds, dims, eps)
-    return torch.rms_norm(torch.index_select(x, 0, rows), [x.size(-1)], w[1], eps)
+    return self.final_norm(w[1], x, rows, eps)
+
+  def final_norm(self, norm: Tensor, x: Tensor, rows: Tensor, eps: float) -> Tensor:
+    return torch.to(torch.rms_norm(torch.index_select(x, 0, rows), [x.size(-1)], norm, eps), 6)
+
+  def log_softmax(self, h: Tensor, head: Tensor, inverse_temperature: float) -> Tensor:
+    # [N, H] and [V, H] -> [N, V] fp32; without a graph
+    return torch.log_softmax(torch.to(torch.linear(h, head), 6).mul_(inverse_temperature), -1)
 
   def token_scores(self, h: Tensor, head: Tensor, targets: Tensor, inverse_temperature: float, chunk: int) -> Tuple[Tensor, Tensor]:
     # log p(target) and the entropy of each row's distribution, [N] and [N]; the logits live `chunk` rows at a time
+    h = torch.to(h, head.dtype)
     log_probs = annotate(List[Tensor], [])
     entropies = annotate(List[Tensor], [])
     for i in range(0, h.size(0), chunk):
-      ls = torch.log_softmax(torch.linear(h[i:i + chunk], head) * inverse_temperature, -1)
+      ls = self.log_softmax(h[i:i + chunk], head, inverse_temperature)
       log_probs.append(torch.squeeze(torch.gather(ls, 1, torch.unsqueeze(targets[i:i + chunk], 1)), 1))
-      entropies.append(-torch.sum(torch.exp(ls) * ls, -1))
+      entropies.append(-torch.sum(torch.exp(ls).mul_(ls), -1))
     return (torch.cat(log_probs), torch.cat(entropies))
 
   def token_scores_backward(self, h: Tensor, head: Tensor, targets: Tensor, d_log_prob: Tensor, d_entropy: Tensor, d_head: Tensor, inverse_temperature: float, chunk: int) -> Tensor:
-    # Recomputes the logits chunk by chunk, adds d(head) in place and returns d(h)
+    # Recomputes the logits chunk by chunk, adds d(head) in place and returns d(h). At most three matrices of the size of
+    # the logits live at a time, two where no entropy has a gradient.
+    h = torch.to(h, head.dtype)
     out = annotate(List[Tensor], [])
+    entropy_counts = bool(torch.any(torch.ne(d_entropy, 0)))
     for i in range(0, h.size(0), chunk):
       rows = h[i:i + chunk]
-      ls = torch.log_softmax(torch.linear(rows, head) * inverse_temperature, -1)
-      p = torch.exp(ls)
-      entropy = -torch.sum(p * ls, -1, True)
+      ls = self.log_softmax(rows, head, inverse_temperature)
+      g = torch.exp(ls)
       a = torch.unsqueeze(d_log_prob[i:i + chunk], 1)
-      b = torch.unsqueeze(d_entropy[i:i + chunk], 1)
-      g = -p * (a + b * (ls + entropy))
+      if entropy_counts:
+        # -p * (a + b * (log p + entropy))
+        entropy = -torch.sum(g * ls, -1, True)
+        g.mul_(ls.add_(entropy).mul_(torch.unsqueeze(d_entropy[i:i + chunk], 1)).add_(a)).neg_()
+      else:
+        g.mul_(-a)
       g.scatter_add_(1, torch.unsqueeze(targets[i:i + chunk], 1), a)
-      g.mul_(inverse_temperature)
-      out.append(torch.mm(g, head))
-      d_head.addmm_(torch.t(g), rows)
+      g = torch.to(g.mul_(inverse_temperature), head.dtype)
+      out.append(torch.to(torch.mm(g, head), 6))
+      if head.dtype == 6:
+        d_head.addmm_(torch.t(g), rows)
+      else:
+        d_head.add_(torch.mm(torch.t(g), rows))
     return torch.cat(out)
 
   def make_gradients(self, w: List[Tensor]) -> int:
@@ -131,18 +180,8 @@ class Kernels(Module):
   # ---- generation: each sequence has a slot of every layer's `keys` and `values`, [slots, n, length + 1, D] --------------
   # The last position is never attended to: rows without a sequence write there.
 
-  def continue_causal(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    # The queries are the last of the keys' positions; [n, T, D] and [n, S, D] -> [n, T, D]. SDPA's own causal mask
-    # is aligned to the first position, which is right only where both start together.
-    k = torch.unsqueeze(self.repeat_heads(k, q.size(0) // k.size(0)), 0)
-    v = torch.unsqueeze(self.repeat_heads(v, q.size(0) // v.size(0)), 0)
-    T = q.size(1)
-    S = k.size(2)
-    q = torch.unsqueeze(q, 0)
-    if T == S:
-      return torch.squeeze(torch.scaled_dot_product_attention(q, k, v, None, 0., True), 0)
-    mask = torch.le(torch.unsqueeze(torch.arange(S, device=q.device), 0), torch.unsqueeze(torch.arange(S - T, S, device=q.device), 1))
-    return torch.squeeze(torch.scaled_dot_product_attention(q, k, v, mask), 0)
+  def caches(self, w: List[Tensor], layers: int, shape: List[int]) -> List[Tensor]:
+    return [torch.zeros(shape, dtype=w[0].dtype, device=w[0].device) for l in range(layers)]
 
   def prefill(self, w: List[Tensor], keys: List[Tensor], values: List[Tensor], ids: Tensor, pieces: List[int], ends: Tensor, cos: Tensor, sin: Tensor, dims: List[int], eps: float) -> List[Tensor]:
     # Reads pieces of prompts laid end to end; `pieces` holds slot, first position and tokens of each. Returns the
@@ -151,11 +190,12 @@ class Kernels(Module):
     for i in range(0, len(pieces), 3):
       ranges.append(torch.arange(pieces[i + 1], pieces[i + 1] + pieces[i + 2], device=ids.device))
     positions = torch.cat(ranges)
-    c = torch.index_select(cos, 0, positions)
-    s = torch.index_select(sin, 0, positions)
     x = torch.embedding(w[0], ids)
+    c = self.turns(cos, positions, x)
+    s = self.turns(sin, positions, x)
     for l in range(dims[0]):
       q, k, v = self.queries_keys_values(w, l, x, c, s, dims, eps)
+      window = dims[3 + l]
       parts = annotate(List[Tensor], [])
       a = 0
       for i in range(0, len(pieces), 3):
@@ -165,7 +205,11 @@ class Kernels(Module):
         end = start + pieces[i + 2]
         keys[l][slot, :, start:end] = k[:, a:b]
         values[l][slot, :, start:end] = v[:, a:b]
-        parts.append(self.continue_causal(q[:, a:b], keys[l][slot, :, :end], values[l][slot, :, :end]))
+        first = 0 if window == 0 else max(0, start + 1 - window)
+        seen_keys = self.repeat_heads(keys[l][slot, :, first:end], dims[1] // dims[2])
+        seen_values = self.repeat_heads(values[l][slot, :, first:end], dims[1] // dims[2])
+        part = self.attention(torch.unsqueeze(q[:, a:b], 0), torch.unsqueeze(seen_keys, 0), torch.unsqueeze(seen_values, 0), window)
+        parts.append(torch.squeeze(part, 0))
         a = b
       y = torch.transpose(torch.cat(parts, 1), 0, 1)
       x = self.feed_forward(w, l, x, torch.reshape(y, [y.size(0), -1]), eps)
@@ -182,10 +226,15 @@ class Kernels(Module):
     write = torch.remainder(at, keys[0].size(2))
     positions = torch.clamp(at, min=0)
     slots = torch.arange(B, device=rows.device)
-    mask = torch.view(torch.le(torch.unsqueeze(torch.arange(span, device=rows.device), 0), torch.unsqueeze(positions, 1)), [B, 1, 1, span])
-    c = torch.index_select(cos, 0, positions)
-    s = torch.index_select(sin, 0, positions)
+    every = torch.view(torch.arange(span, device=rows.device), [1, 1, 1, span])
+    own = torch.view(positions, [B, 1, 1, 1])
+    mask = torch.le(every, own)
+    masks = annotate(List[Tensor], [])
+    for window in dims[3:]:
+      masks.append(mask if window == 0 else mask & torch.gt(every, own - window))
     x = torch.embedding(w[0], torch.to(rows[:, 0], 4))
+    c = self.turns(cos, positions, x)
+    s = self.turns(sin, positions, x)
     for l in range(dims[0]):
       q, k, v = self.queries_keys_values(w, l, x, c, s, dims, eps)
       K = keys[l]
@@ -194,7 +243,7 @@ class Kernels(Module):
       V[slots, :, write] = torch.transpose(v, 0, 1)
       # The query heads of a key-value head become its query positions, so that keys need not be repeated
       q = torch.reshape(torch.transpose(q, 0, 1), [B, dims[2], dims[1] // dims[2], -1])
-      y = torch.scaled_dot_product_attention(q, K[:B, :, :span], V[:B, :, :span], mask)
+      y = torch.scaled_dot_product_attention(q, K[:B, :, :span], V[:B, :, :span], masks[l])
       x = self.feed_forward(w, l, x, torch.reshape(y, [B, -1]), eps)
     logits = torch.linear(torch.rms_norm(x, [x.size(-1)], w[1], eps), w[2])
     return self.draw(logits, rows, sampled, candidates)
@@ -205,6 +254,7 @@ class Kernels(Module):
   def draw(self, logits: Tensor, rows: Tensor, sampled: bool, candidates: int) -> Tensor:
     # Draws from each row of [B, V]. -> [B, 2]: id, log-probability under the full distribution. No filter of any row
     # needs more than the `candidates` likeliest tokens; 0: no row has one.
+    logits = torch.to(logits, 6)
     temperature = rows[:, 2:3]
     greedy = torch.eq(temperature, 0)
     inverse = torch.to(torch.reciprocal(temperature + torch.to(greedy, 7)), 6)

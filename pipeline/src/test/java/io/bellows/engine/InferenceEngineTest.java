@@ -29,7 +29,21 @@ class InferenceEngineTest extends GoldenEngine {
     // ------------------------------------------------------------------------------------------------------
 
     @ParameterizedTest
-    @CsvSource({"qwen2, 4, 256", "qwen2, 1, 256", "qwen2, 3, 7", "qwen2, 4, 1", "qwen2_bf16, 4, 256", "qwen2_bf16, 2, 5"
+    @CsvSource({
+        "qwen2, 4, 256",
+        "qwen2, 1, 256",
+        "qwen2, 3, 7",
+        "qwen2, 4, 1",
+        "qwen2_bf16, 4, 256",
+        "qwen2_bf16, 2, 5",
+        "qwen3, 4, 256",
+        "qwen3, 3, 7",
+        "llama, 4, 256",
+        "llama, 3, 7",
+        "mistral, 4, 256",
+        "mistral_swa, 4, 256",
+        "mistral_swa, 3, 7",
+        "mistral_swa, 2, 1"
     })
     void greedyEqualsTransformersForAnySlotsAndChunk(String name, int slots, int prefillChunk) {
         GoldenModel golden = GoldenModel.named(name);
@@ -82,6 +96,31 @@ class InferenceEngineTest extends GoldenEngine {
                                 .isCloseTo(
                                         (double) scores.logProbs()[t], within(TOLERANCE * (1 - scores.logProbs()[t])));
                     }
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"mistral_swa, 256", "mistral_swa, 5", "mistral_swa, 1", "qwen3, 5", "llama, 5"})
+    void groupsFarBeyondTheWindowEqualTheScores(String name, int prefillChunk) {
+        int[] prompt = IntStream.range(0, 45).map(i -> (7 * i + 3) % 1000).toArray();
+        EngineSettings settings = new EngineSettings(3, 128, prefillChunk, Admission.CONTINUOUS);
+        try (Weights own = Weights.load(kernels, GoldenModel.named(name).folder());
+                Decoder decoder = new Decoder(kernels, own.config(), 128);
+                InferenceEngine engine = new InferenceEngine(kernels, own, settings)) {
+            GenerationRequest request =
+                    new GenerationRequest(prompt, SamplingParams.sampled(1.0, 60), new long[] {1, 2, 3, 4});
+            for (Generation generation : join(engine.submit(request))) {
+                int[] ids = IntStream.concat(IntStream.of(prompt), IntStream.of(generation.ids()))
+                        .toArray();
+                float[] expected = decoder.score(
+                                own, PackedSequences.of(List.of(new Sequence(ids, prompt.length))), 1.0)
+                        .logProbs();
+                assertThat(generation.logProbs()).hasSize(60);
+                for (int t = 0; t < 60; t++) {
+                    assertThat((double) generation.logProbs()[t])
+                            .isCloseTo((double) expected[t], within(TOLERANCE * (1 - expected[t])));
                 }
             }
         }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
+import ai.djl.pytorch.engine.PtNDManager;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.bellows.model.PackedSequences.Sequence;
 import io.bellows.training.AdamW;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class DecoderTest {
@@ -46,7 +48,7 @@ class DecoderTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"qwen2", "qwen2_bf16"})
+    @MethodSource("io.bellows.model.GoldenModel#names")
     void logProbsAndEntropiesEqualTransformers(String name) {
         GoldenModel golden = GoldenModel.named(name);
         try (Weights weights = Weights.load(kernels, golden.folder());
@@ -68,11 +70,34 @@ class DecoderTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"qwen2", "qwen2_bf16"})
+    @MethodSource("io.bellows.model.GoldenModel#names")
+    void lastLogitsEqualTransformers(String name) {
+        GoldenModel golden = GoldenModel.named(name);
+        try (Weights weights = Weights.load(kernels, golden.folder());
+                Decoder decoder = new Decoder(kernels, weights.config(), 64);
+                PtNDManager scope = kernels.newManager()) {
+            List<int[]> rows = golden.rows("left");
+            for (JsonNode last : golden.values().path("left").path("last_logits")) {
+                int[] ids = rows.get(last.path("row").asInt());
+                int[] continued = Arrays.copyOf(ids, ids.length + 1); // any token: the state before it is the last
+                NDArray state = decoder.hidden(
+                        scope, weights, PackedSequences.of(List.of(new Sequence(continued, ids.length))));
+                float[] logits = state.matMul(weights.head().transpose()).toFloatArray();
+                assertThat(logits).hasSize(1024);
+                JsonNode expected = last.has("logits") ? last.path("logits") : last.path("first64");
+                assertThat(expected).isNotEmpty();
+                for (int id = 0; id < expected.size(); id++) {
+                    assertThat((double) logits[id]).isCloseTo(expected.get(id).asDouble(), TOLERANCE);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.bellows.model.GoldenModel#names")
     void gradientsAndThreeAdamWStepsEqualTransformers(String name) {
         GoldenModel golden = GoldenModel.named(name);
-        JsonNode train =
-                golden.values().has("steps") ? golden.values() : golden.values().path("train");
+        JsonNode train = golden.values().path("train");
         try (Weights weights = Weights.load(kernels, golden.folder());
                 Decoder decoder = new Decoder(kernels, weights.config(), 64);
                 Gradients gradients = Gradients.of(kernels, weights);
@@ -94,6 +119,8 @@ class DecoderTest {
                 gradients.zero();
             }
             assertNorms(weights, List.copyOf(weights.parameters().values()), train.path("params_after_3_steps"));
+            double loss = crossEntropy(decoder, weights, gradients, sequences);
+            assertThat(loss).isCloseTo(train.path("loss_after_3_steps").asDouble(), TOLERANCE);
         }
     }
 
@@ -117,12 +144,14 @@ class DecoderTest {
         int i = 0;
         for (String name : weights.parameters().keySet()) {
             double squares = 0;
+            double sum = 0;
             for (float value : tensors.get(i++).toFloatArray()) {
                 squares += (double) value * value;
+                sum += value;
             }
-            assertThat(Math.sqrt(squares))
-                    .as(name)
-                    .isCloseTo(expected.path(name).path("norm").asDouble(), Percentage.withPercentage(0.01));
+            double norm = expected.path(name).path("norm").asDouble();
+            assertThat(Math.sqrt(squares)).as(name).isCloseTo(norm, Percentage.withPercentage(0.01));
+            assertThat(sum).as(name).isCloseTo(expected.path(name).path("sum").asDouble(), within(1e-4 * norm));
         }
     }
 

@@ -9,9 +9,15 @@ import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** A tiny model with reference values computed by Hugging Face transformers. */
 public record GoldenModel(Path folder, JsonNode values) {
+
+    /** All of them. */
+    public static Stream<String> names() {
+        return Stream.of("qwen2", "qwen2_bf16", "qwen3", "llama", "mistral", "mistral_swa");
+    }
 
     public static GoldenModel named(String name) {
         return new GoldenModel(path("/golden/models/" + name), json("/golden/model_" + name + ".json"));

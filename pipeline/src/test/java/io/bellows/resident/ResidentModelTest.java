@@ -8,6 +8,7 @@ import io.bellows.engine.Admission;
 import io.bellows.engine.GenerationRequest;
 import io.bellows.engine.InferenceEngine;
 import io.bellows.engine.SamplingParams;
+import io.bellows.model.ComputeType;
 import io.bellows.model.GoldenModel;
 import io.bellows.model.InvalidModelException;
 import io.bellows.resident.ExecutorHost.Role;
@@ -27,7 +28,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** What a resident model is after something went wrong with it. */
 class ResidentModelTest {
 
-    private static final ResidentSettings SETTINGS = new ResidentSettings(64, 2, 16, Admission.ORDERED, 1);
+    private static final ResidentSettings SETTINGS =
+            new ResidentSettings(64, 2, 16, Admission.ORDERED, 1, ComputeType.FLOAT32);
     private static final WeightsRef INITIAL =
             WeightsRef.initial(GoldenModel.named("qwen2").folder().toString());
     private static final UpdateSettings UPDATE = new UpdateSettings(

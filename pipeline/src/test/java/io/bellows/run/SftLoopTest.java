@@ -7,6 +7,7 @@ import io.bellows.config.BellowsConfig;
 import io.bellows.config.Purpose;
 import io.bellows.data.SumProblems;
 import io.bellows.model.GoldenModel;
+import io.bellows.model.ModelConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -78,12 +79,14 @@ class SftLoopTest extends SparkTest {
 
     @Test
     void aModelIsTrainedFromRandomInitialisationOfAConfiguration() {
-        Path shape = GoldenModel.named("qwen2").folder().resolve("config.json");
-        RunSummary summary = new SftLoop(
-                        spark, config(folder, 2, "model.init_config=" + shape, "model.dtype=bfloat16"), Progress.NONE)
-                .run();
+        Path shape = GoldenModel.named("qwen2_bf16").folder().resolve("config.json");
+        RunSummary summary = new SftLoop(spark, config(folder, 2, "model.init_config=" + shape), Progress.NONE).run();
+        long parameters = ModelConfig.parse(shape).parameterCount();
         // An untrained model knows nothing: the loss starts near the logarithm of the vocabulary's 1,024 tokens.
         assertThat(loss(summary, 0)).isBetween(5.5, 8.0);
-        assertThat(folder.resolve("checkpoints/000001/actor/model.safetensors")).exists();
+        // The configuration says bfloat16: two bytes for each parameter, beside a header of some kilobytes.
+        assertThat(folder.resolve("checkpoints/000001/actor/model.safetensors"))
+                .isRegularFile()
+                .satisfies(file -> assertThat(Files.size(file)).isLessThan(3 * parameters));
     }
 }

@@ -8,6 +8,7 @@ import io.bellows.data.PromptSchema;
 import io.bellows.engine.Admission;
 import io.bellows.engine.EngineStats;
 import io.bellows.engine.InferenceEngine;
+import io.bellows.model.ComputeType;
 import io.bellows.model.GoldenModel;
 import io.bellows.resident.ExecutorHost;
 import io.bellows.resident.ExecutorHost.Role;
@@ -29,7 +30,8 @@ import org.junit.jupiter.api.Test;
 class RolloutStageTest extends SparkTest {
 
     private static final String RUN = "rollout-test";
-    private static final ResidentSettings SETTINGS = new ResidentSettings(128, 2, 64, Admission.ORDERED, 1);
+    private static final ResidentSettings SETTINGS =
+            new ResidentSettings(128, 2, 64, Admission.ORDERED, 1, ComputeType.FLOAT32);
     private static final WeightsRef WEIGHTS =
             WeightsRef.initial(GoldenModel.named("qwen2").folder().toString());
 

@@ -11,5 +11,7 @@ public record AlgorithmConfig(
         String advEstimator,
 
         @Setting(value = "true", about = "Divide by the group's standard deviation; false: Dr. GRPO")
-        boolean normAdvByStdInGrpo)
+        boolean normAdvByStdInGrpo,
+
+        FilterGroupsConfig filterGroups)
         implements Serializable {}

@@ -42,6 +42,12 @@ public record DataConfig(
         @Setting(value = "1024", min = 1, about = "Prompts (sft: rows) of one iteration")
         int trainBatchSize,
 
+        @Setting(
+                value = "null",
+                min = 1,
+                about = "Prompts of a round of dynamic sampling (algorithm.filter_groups); null: data.train_batch_size")
+        Integer genBatchSize,
+
         @Setting(value = "512", min = 1, about = "Longest prompt in tokens")
         int maxPromptLength,
 

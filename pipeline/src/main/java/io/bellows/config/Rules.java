@@ -114,6 +114,7 @@ final class Rules {
             errors.add("Invalid rollout.temperature = 0.0: training samples, so it must be above 0;"
                     + " for greedy validation set rollout.val_kwargs.temperature");
         }
+        filterGroups(config.algorithm().filterGroups());
         sampling("rollout", rollout.topK(), rollout.topP());
         RolloutConfig.ValKwargs val = rollout.valKwargs();
         sampling("rollout.val_kwargs", val.topK(), val.topP());
@@ -129,6 +130,33 @@ final class Rules {
         if (!val.doSample() && val.n() > 1) {
             errors.add("Invalid rollout.val_kwargs.n = " + val.n()
                     + ": greedy samples are all alike; set rollout.val_kwargs.do_sample=true or n=1");
+        }
+    }
+
+    private void filterGroups(FilterGroupsConfig filter) {
+        Integer genBatchSize = config.data().genBatchSize();
+        if (!filter.enable()) {
+            if (filter.carryOver() || genBatchSize != null) {
+                String key = filter.carryOver() ? "algorithm.filter_groups.carry_over" : "data.gen_batch_size";
+                errors.add("Invalid " + key + " = " + (filter.carryOver() ? "true" : genBatchSize)
+                        + ": it has no effect while algorithm.filter_groups.enable = false; set that to true or remove"
+                        + " this");
+            }
+            return;
+        }
+        if (config.rollout().n() < 2) {
+            errors.add("Invalid algorithm.filter_groups.enable = true: with rollout.n = "
+                    + config.rollout().n() + " no group has samples that differ; set rollout.n to 2 or more");
+        }
+    }
+
+    private void filterMetric(List<String> rewards) {
+        FilterGroupsConfig filter = config.algorithm().filterGroups();
+        if (filter.enable()
+                && !List.of("acc", "score").contains(filter.metric())
+                && !rewards.contains(filter.metric())) {
+            errors.add("Invalid algorithm.filter_groups.metric = '" + filter.metric() + "': use acc, score or one of "
+                    + String.join(", ", rewards));
         }
     }
 
@@ -199,7 +227,7 @@ final class Rules {
     private void reward() {
         List<RewardConfig.Function> functions = config.reward().functions();
         try {
-            RewardRegistry.standard().create(config.reward());
+            filterMetric(RewardRegistry.standard().create(config.reward()).names());
         } catch (InvalidConfigException e) {
             e.errors().forEach(error -> errors.add("Invalid " + error));
         }

@@ -1,7 +1,6 @@
 package io.bellows.data;
 
 import static org.apache.spark.sql.functions.broadcast;
-import static org.apache.spark.sql.functions.col;
 
 import io.bellows.data.DatasetOptions.BadRows;
 import io.bellows.data.DatasetOptions.Overlong;
@@ -80,16 +79,18 @@ public final class PromptDataset implements AutoCloseable {
         return report;
     }
 
-    /** The rows of a batch, with one more column: {@code position}, the place in the batch from 0, which is also their order. */
-    public Dataset<Row> batch(EpochOrder.Batch batch) {
+    /**
+     * The rows of a batch, with one more column: {@code position}, the place in the iteration, which is also their order.
+     *
+     * @param firstPosition the position of the first row
+     */
+    public Dataset<Row> batch(EpochOrder.Batch batch, int firstPosition) {
         List<Row> positions = new ArrayList<>();
         for (int i = 0; i < batch.rowIndices().length; i++) {
-            positions.add(RowFactory.create(batch.rowIndices()[i], i));
+            positions.add(RowFactory.create(batch.rowIndices()[i], firstPosition + i));
         }
         Dataset<Row> wanted = rows.sparkSession().createDataFrame(positions, POSITION);
-        return rows.join(broadcast(wanted), "row_index")
-                .select(col("position"), col("*"))
-                .orderBy("position");
+        return rows.join(broadcast(wanted), "row_index").orderBy("position");
     }
 
     @Override

@@ -6,6 +6,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.SparkSession;
 
 /** The manifests of a run: which tables exist, and whether they fit together. */
@@ -26,12 +27,23 @@ final class Commits {
     }
 
     boolean isCommitted(int iteration, Table table) {
-        return files.exists(tables.get(table).manifestPath(iteration));
+        return files.exists(tables.get(table).manifestPath(iteration, 0));
     }
 
-    Optional<Manifest> manifest(int iteration, Table table) {
-        String path = tables.get(table).manifestPath(iteration).toString();
-        return files.text(tables.get(table).manifestPath(iteration)).map(text -> Manifest.parse(text, path));
+    Optional<Manifest> manifest(int iteration, int round, Table table) {
+        Path path = tables.get(table).manifestPath(iteration, round);
+        return files.text(path).map(text -> Manifest.parse(text, path.toString()));
+    }
+
+    /** The parts of a table of an iteration, by round. */
+    List<Manifest> manifests(int iteration, Table table) {
+        List<Manifest> parts = new ArrayList<>();
+        Optional<Manifest> part = manifest(iteration, 0, table);
+        while (part.isPresent()) {
+            parts.add(part.get());
+            part = manifest(iteration, parts.size(), table);
+        }
+        return parts;
     }
 
     /** Iterations that have committed a table, ascending. */
@@ -45,7 +57,7 @@ final class Commits {
     List<Manifest> all() {
         List<Manifest> all = new ArrayList<>();
         for (Table table : Table.values()) {
-            iterations(table).forEach(iteration -> manifest(iteration, table).ifPresent(all::add));
+            iterations(table).forEach(iteration -> all.addAll(manifests(iteration, table)));
         }
         return all;
     }
@@ -60,10 +72,13 @@ final class Commits {
     void checkLineage(Manifest manifest, List<ManifestRef> reads) {
         for (ManifestRef now : reads) {
             for (ManifestRef then : manifest.reads()) {
-                boolean same = then.iteration() == now.iteration() && then.table() == now.table();
+                boolean same = then.iteration() == now.iteration()
+                        && then.round() == now.round()
+                        && then.table() == now.table();
                 if (same && !then.attempt().equals(now.attempt())) {
                     throw new InvalidRunException("Cannot use "
-                            + tables.get(manifest.table()).manifestPath(manifest.iteration()) + ": it was made from "
+                            + tables.get(manifest.table()).manifestPath(manifest.iteration(), manifest.round())
+                            + ": it was made from "
                             + now.table().tableName() + " " + then.attempt() + ", committed is " + now.attempt()
                             + "; delete it to compute that stage and all after it again");
                 }
@@ -75,17 +90,24 @@ final class Commits {
     void removeOrphansFrom(int first) {
         for (int iteration : iterations()) {
             if (iteration >= first) {
-                tables.forEach((table, committed) -> committed.removeOrphans(iteration, manifest(iteration, table)));
+                tables.forEach((table, committed) -> removeOrphans(iteration, table, committed));
             }
+        }
+    }
+
+    private void removeOrphans(int iteration, Table table, CommittedTable committed) {
+        int parts = manifests(iteration, table).size();
+        for (int round = 0; round <= parts; round++) { // the round after the last may have been begun
+            committed.removeOrphans(iteration, round, manifest(iteration, round, table));
         }
     }
 
     private List<ManifestRef> current(List<ManifestRef> refs) {
         List<ManifestRef> current = new ArrayList<>();
         for (ManifestRef ref : refs) {
-            current.add(manifest(ref.iteration(), ref.table())
+            current.add(manifest(ref.iteration(), ref.round(), ref.table())
                     .map(Manifest::ref)
-                    .orElseGet(() -> new ManifestRef(ref.iteration(), ref.table(), "nothing")));
+                    .orElseGet(() -> new ManifestRef(ref.iteration(), ref.round(), ref.table(), "nothing")));
         }
         return current;
     }

@@ -28,6 +28,7 @@ import org.apache.spark.sql.types.StructType;
 final class CommittedTable {
 
     static final String ATTEMPT = "attempt-";
+    private static final String ROUND = "round-%02d";
 
     private final SparkSession spark;
     private final RunFiles files;
@@ -41,12 +42,13 @@ final class CommittedTable {
         this.schema = Schemas.struct(table);
     }
 
-    Path folder(int iteration) {
-        return files.path("iterations/%06d/%s".formatted(iteration, table.folder()));
+    Path folder(int iteration, int round) {
+        Path first = files.path("iterations/%06d/%s".formatted(iteration, table.folder()));
+        return round == 0 ? first : new Path(first, ROUND.formatted(round));
     }
 
-    Path manifestPath(int iteration) {
-        return new Path(folder(iteration), "manifest.json");
+    Path manifestPath(int iteration, int round) {
+        return new Path(folder(iteration, round), "manifest.json");
     }
 
     String schemaSha256() {
@@ -61,13 +63,13 @@ final class CommittedTable {
     }
 
     /** Writes a new attempt; nothing refers to it yet. */
-    Written write(int iteration, Supplier<Dataset<Row>> body) {
+    Written write(int iteration, int round, Supplier<Dataset<Row>> body) {
         String attempt = ATTEMPT + UUID.randomUUID();
-        Path target = new Path(folder(iteration), attempt);
+        Path target = new Path(folder(iteration, round), attempt);
         writer(conform(body.get())).parquet(target.toString());
         List<Path> parts =
                 files.dataFiles(target).stream().map(FileStatus::getPath).toList();
-        return new Written(attempt, FileDigests.of(spark, files.hadoop(), folder(iteration), parts));
+        return new Written(attempt, FileDigests.of(spark, files.hadoop(), folder(iteration, round), parts));
     }
 
     /** The rows of exactly the files that the manifests name. */
@@ -75,7 +77,7 @@ final class CommittedTable {
         List<String> paths = new ArrayList<>();
         for (Manifest manifest : manifests) {
             checkSizes(manifest);
-            Path folder = folder(manifest.iteration());
+            Path folder = folder(manifest.iteration(), manifest.round());
             manifest.files().forEach(file -> paths.add(new Path(folder, file.path()).toString()));
         }
         if (paths.isEmpty()) {
@@ -87,13 +89,13 @@ final class CommittedTable {
     /** Compares the files of a manifest, byte by byte of their checksum, with what the manifest says. */
     void verify(Manifest manifest) {
         checkSizes(manifest);
-        Path folder = folder(manifest.iteration());
+        Path folder = folder(manifest.iteration(), manifest.round());
         FileChecks.sameDigests(spark, files, folder, manifest.files(), remedy(manifest));
     }
 
-    /** Deletes the attempts of an iteration that its manifest does not name. */
-    void removeOrphans(int iteration, Optional<Manifest> manifest) {
-        for (FileStatus status : files.list(folder(iteration))) {
+    /** Deletes the attempts of a round that its manifest does not name. */
+    void removeOrphans(int iteration, int round, Optional<Manifest> manifest) {
+        for (FileStatus status : files.list(folder(iteration, round))) {
             String name = status.getPath().getName();
             boolean named = manifest.map(Manifest::attempt).equals(Optional.of(name));
             if ((name.startsWith(ATTEMPT) && !named) || name.startsWith(".")) {
@@ -104,15 +106,15 @@ final class CommittedTable {
 
     private void checkSizes(Manifest manifest) {
         if (!manifest.schemaSha256().equals(schemaSha256())) {
-            throw new InvalidRunException("Unsupported table " + manifestPath(manifest.iteration())
+            throw new InvalidRunException("Unsupported table " + manifestPath(manifest.iteration(), manifest.round())
                     + ": its schema has checksum " + manifest.schemaSha256() + ", this version's has " + schemaSha256()
                     + "; read it with the version that wrote it");
         }
-        FileChecks.sameSizes(files, folder(manifest.iteration()), manifest.files(), remedy(manifest));
+        FileChecks.sameSizes(files, folder(manifest.iteration(), manifest.round()), manifest.files(), remedy(manifest));
     }
 
     private String remedy(Manifest manifest) {
-        return "restore the file, or delete " + manifestPath(manifest.iteration())
+        return "restore the file, or delete " + manifestPath(manifest.iteration(), manifest.round())
                 + " and the manifests after it to compute them again";
     }
 

@@ -11,6 +11,7 @@ import static org.apache.spark.sql.functions.min;
 import static org.apache.spark.sql.functions.sum;
 import static org.apache.spark.sql.functions.when;
 
+import io.bellows.trajectory.TrajectoryKey;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,7 +26,10 @@ final class IterationMetrics {
     private IterationMetrics() {}
 
     /** Rewards, lengths and failures. */
-    static Map<String, Double> of(Dataset<Row> trajectories, Dataset<Row> scores, Dataset<Row> experience) {
+    static Map<String, Double> of(Dataset<Row> allTrajectories, Dataset<Row> allScores, Dataset<Row> experience) {
+        Column sampled = col("sample_index").notEqual(TrajectoryKey.GREEDY_BASELINE);
+        Dataset<Row> trajectories = allTrajectories.where(sampled);
+        Dataset<Row> scores = allScores.where(sampled);
         Map<String, Double> metrics = new LinkedHashMap<>();
         List<Column> rewards = new ArrayList<>();
         addRange(rewards, "critic/score", col("reward"));

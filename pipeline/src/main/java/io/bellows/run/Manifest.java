@@ -10,6 +10,7 @@ import java.util.List;
  * @param format version of this layout
  * @param runId the run
  * @param iteration the iteration
+ * @param round the round of its rollout, from 0: dynamic sampling makes several, each a part of the table
  * @param table the table
  * @param attempt folder of the files, beside the manifest
  * @param files exact files, paths relative to the folder of the manifest
@@ -26,6 +27,7 @@ public record Manifest(
         int format,
         String runId,
         int iteration,
+        int round,
         Table table,
         String attempt,
         List<DataFile> files,
@@ -49,7 +51,7 @@ public record Manifest(
 
     /** A reference to this commit, for the lineage of what is made from it. */
     public ManifestRef ref() {
-        return new ManifestRef(iteration, table, attempt);
+        return new ManifestRef(iteration, round, table, attempt);
     }
 
     static Manifest parse(String json, String path) {

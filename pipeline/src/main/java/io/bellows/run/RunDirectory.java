@@ -181,9 +181,14 @@ public final class RunDirectory implements AutoCloseable {
         return commits.isCommitted(iteration, table);
     }
 
-    /** The commit of a table of an iteration, if there is one. */
+    /** The commit of a table of an iteration, if there is one; of its first round, where there are several. */
     public Optional<Manifest> manifest(int iteration, Table table) {
-        return commits.manifest(iteration, table);
+        return commits.manifest(iteration, 0, table);
+    }
+
+    /** The commits of a table of an iteration, one per round of its rollout; empty when there is none. */
+    public List<Manifest> manifests(int iteration, Table table) {
+        return commits.manifests(iteration, table);
     }
 
     /**
@@ -198,15 +203,26 @@ public final class RunDirectory implements AutoCloseable {
      * @throws IllegalStateException when the number of rows is not the expected one
      */
     public Dataset<Row> commitTable(int iteration, Table table, Supplier<Dataset<Row>> body, ManifestExtras extras) {
+        return commitTable(iteration, 0, table, body, extras);
+    }
+
+    /**
+     * As {@link #commitTable(int, Table, Supplier, ManifestExtras)}, for one round of several: each is a part of the table,
+     * committed on its own, and only the part comes back.
+     *
+     * @param round counted from 0, without gaps
+     */
+    public Dataset<Row> commitTable(
+            int iteration, int round, Table table, Supplier<Dataset<Row>> body, ManifestExtras extras) {
         heldLease().check();
-        Optional<Manifest> existing = manifest(iteration, table);
+        Optional<Manifest> existing = commits.manifest(iteration, round, table);
         if (existing.isPresent()) {
             commits.table(table).verify(existing.get());
             commits.checkLineage(existing.get(), extras.reads());
             return commits.table(table).read(List.of(existing.get()));
         }
         checkState(iteration, table, extras.state());
-        Manifest manifest = write(iteration, table, body, extras);
+        Manifest manifest = write(iteration, round, table, body, extras);
         publish(manifest);
         if (table == Table.METRICS) {
             retireCheckpoints(iteration);
@@ -220,16 +236,18 @@ public final class RunDirectory implements AutoCloseable {
      * @throws InvalidRunException when it is not committed or a file is not there in its size
      */
     public Dataset<Row> committed(int iteration, Table table) {
-        Manifest manifest = manifest(iteration, table)
-                .orElseThrow(() -> new InvalidRunException("Cannot read " + table.tableName() + " of iteration "
-                        + iteration + " of " + uri() + ": it is not committed; run the stage that writes it"));
-        return commits.table(table).read(List.of(manifest));
+        List<Manifest> parts = manifests(iteration, table);
+        if (parts.isEmpty()) {
+            throw new InvalidRunException("Cannot read " + table.tableName() + " of iteration " + iteration + " of "
+                    + uri() + ": it is not committed; run the stage that writes it");
+        }
+        return commits.table(table).read(parts);
     }
 
     /** The rows of a table over all iterations that have committed it; empty, with its columns, when none has. */
     public Dataset<Row> committed(Table table) {
         List<Manifest> manifests = commits.iterations(table).stream()
-                .flatMap(iteration -> manifest(iteration, table).stream())
+                .flatMap(iteration -> manifests(iteration, table).stream())
                 .toList();
         return commits.table(table).read(manifests);
     }
@@ -319,11 +337,11 @@ public final class RunDirectory implements AutoCloseable {
         }
     }
 
-    private Manifest write(int iteration, Table table, Supplier<Dataset<Row>> body, ManifestExtras extras) {
+    private Manifest write(int iteration, int round, Table table, Supplier<Dataset<Row>> body, ManifestExtras extras) {
         String before = spark.sparkContext().getLocalProperty("spark.job.description");
         spark.sparkContext().setJobDescription("bellows " + runId() + " iteration " + iteration + " " + table.folder());
         try {
-            CommittedTable.Written written = commits.table(table).write(iteration, body);
+            CommittedTable.Written written = commits.table(table).write(iteration, round, body);
             if (extras.expectedRows() != null && extras.expectedRows() != written.rows()) {
                 throw new IllegalStateException("Cannot commit " + table.tableName() + " of iteration " + iteration
                         + ": " + written.rows() + " rows were written, expected " + extras.expectedRows());
@@ -332,6 +350,7 @@ public final class RunDirectory implements AutoCloseable {
                     Manifest.FORMAT,
                     runId(),
                     iteration,
+                    round,
                     table,
                     written.attempt(),
                     written.files(),
@@ -351,10 +370,11 @@ public final class RunDirectory implements AutoCloseable {
     private void publish(Manifest manifest) {
         heldLease().check();
         boolean published = files.publish(
-                commits.table(manifest.table()).manifestPath(manifest.iteration()), Json.pretty(manifest));
+                commits.table(manifest.table()).manifestPath(manifest.iteration(), manifest.round()),
+                Json.pretty(manifest));
         // A store may report a conflict with our own write after it retried it.
         if (!published
-                && !manifest(manifest.iteration(), manifest.table())
+                && !commits.manifest(manifest.iteration(), manifest.round(), manifest.table())
                         .map(Manifest::attempt)
                         .equals(Optional.of(manifest.attempt()))) {
             throw new InvalidRunException("Cannot commit " + manifest.table().tableName() + " of iteration "

@@ -2,6 +2,7 @@ package io.bellows.run;
 
 import io.bellows.config.ActorConfig;
 import io.bellows.config.BellowsConfig;
+import io.bellows.config.FilterGroupsConfig;
 import io.bellows.data.PromptDataset;
 import io.bellows.resident.ResidentSettings;
 import io.bellows.resident.WeightsRef;
@@ -26,6 +27,7 @@ import org.apache.spark.sql.SparkSession;
  *
  * @param rollout prompts to trajectories
  * @param score trajectories to scores
+ * @param groupFilter tells which groups to learn from, or null for all
  * @param logProbs trajectories to log-probs
  * @param advantage log-probs and scores to experience
  * @param plan experience to planned rows
@@ -36,6 +38,7 @@ import org.apache.spark.sql.SparkSession;
 record Stages(
         RolloutStage rollout,
         ScoreStage score,
+        GroupFilter groupFilter,
         LogProbStage logProbs,
         AdvantageStage advantage,
         UpdatePlan plan,
@@ -52,12 +55,17 @@ record Stages(
         return new Stages(
                 new RolloutStage(runId, resident, RolloutSampling.training(config), partitions),
                 score,
+                groupFilter(config.algorithm().filterGroups(), rewards),
                 new LogProbStage(runId, resident, config.rollout().temperature(), scoringTokens(config), partitions),
                 new AdvantageStage(config.algorithm().normAdvByStdInGrpo() ? Normalization.BY_STD : Normalization.NONE),
                 UpdatePlan.of(config.actor(), config.trainer().seed()),
                 new UpdateStage(runId, resident, settings(config, optimizerSteps)),
                 config.actor().useKlLoss() ? WeightsRef.initial(config.model().path()) : null,
                 heldOut == null ? null : validation(config, runId, resident, partitions, heldOut, score, rewards));
+    }
+
+    private static GroupFilter groupFilter(FilterGroupsConfig filter, WeightedRewards rewards) {
+        return filter.enable() ? GroupFilter.of(filter.metric(), rewards.names().get(0)) : null;
     }
 
     private static UpdateSettings settings(BellowsConfig config, long optimizerSteps) {

@@ -1,6 +1,6 @@
 package io.bellows.run;
 
-import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.lit;
 
 import io.bellows.config.BellowsConfig;
 import io.bellows.data.DatasetOptions;
@@ -20,7 +20,6 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -121,11 +120,9 @@ public final class TrainLoop {
                 progress.message("continuing after iteration " + last + " of " + run.uri());
             }
         });
+        RolloutRounds rollouts = new RolloutRounds(config, training, order, stages, progress);
         for (int i = run.latestCommittedIteration().orElse(0) + 1; i <= iterations; i++) {
-            IterationState state = run.latestState()
-                    .orElse(IterationState.initial(config.trainer().seed(), null));
-            EpochOrder.Batch batch = order.batch(state.cursor(), config.data().trainBatchSize());
-            weights = iterate(run, stages, training.batch(batch), batch, weights, i, i == iterations);
+            weights = iterate(run, stages, rollouts, weights, i, i == iterations);
         }
     }
 
@@ -136,87 +133,59 @@ public final class TrainLoop {
         }
         Map<String, Double> metrics = new LinkedHashMap<>();
         metrics.put("training/global_step", 0.0);
-        timed(metrics, "testing", 0, stages.validation().prompts().size(), "prompts", () -> {
-            metrics.putAll(stages.validation().run(0, weights));
-            return null;
-        });
+        validate(stages, 0, weights, new StageTimer(spark, progress, 0, metrics), metrics);
         commitMetrics(run, 0, metrics, IterationState.initial(config.trainer().seed(), null), List.of());
     }
 
     private WeightsRef iterate(
-            RunDirectory run,
-            Stages stages,
-            Dataset<Row> prompts,
-            EpochOrder.Batch batch,
-            WeightsRef weights,
-            int iteration,
-            boolean last) {
+            RunDirectory run, Stages stages, RolloutRounds rollouts, WeightsRef weights, int iteration, boolean last) {
         long start = System.nanoTime();
+        IterationState state =
+                run.latestState().orElse(IterationState.initial(config.trainer().seed(), null));
         Map<String, Double> metrics = new LinkedHashMap<>();
         metrics.put("training/global_step", (double) iteration);
-        metrics.put("training/epoch", (double) batch.cursor().epoch());
-        long samples = (long) batch.rowIndices().length * config.rollout().n();
+        metrics.put("training/epoch", (double) state.cursor().epoch());
+        StageTimer timer = new StageTimer(spark, progress, iteration, metrics);
 
-        Dataset<Row> trajectories = timed(
-                metrics,
-                "gen",
-                iteration,
-                samples,
-                "trajectories",
-                () -> run.commitTable(
-                        iteration,
-                        Table.TRAJECTORIES,
-                        () -> stages.rollout().run(prompts, iteration, weights),
-                        ManifestExtras.NONE.withExpectedRows(samples).withWeightsVersion(weights.version())));
+        RolloutRounds.Collected sampled = rollouts.collect(run, iteration, weights, state, timer);
+        long rows = (long) sampled.groups().size() * config.rollout().n();
 
-        Dataset<Row> scores = timed(
-                metrics,
-                "reward",
-                iteration,
-                samples,
-                "trajectories",
-                () -> run.commitTable(
-                        iteration,
-                        Table.SCORES,
-                        () -> stages.score().run(trajectories),
-                        reads(run, iteration, Table.TRAJECTORIES).withExpectedRows(samples)));
-        refuseUnusable(scores, iteration);
-
-        Dataset<Row> experience = timed(
-                metrics,
+        Dataset<Row> experience = timer.time(
                 "old_log_prob",
-                iteration,
-                samples,
+                rows,
                 "trajectories",
                 () -> run.commitTable(
                         iteration,
                         Table.EXPERIENCE,
                         () -> stages.advantage()
-                                .run(stages.logProbs().run(trajectories, weights, stages.reference()), scores),
-                        reads(run, iteration, Table.TRAJECTORIES, Table.SCORES)
-                                .withExpectedRows(samples)
+                                .run(
+                                        stages.logProbs().run(sampled.trajectories(), weights, stages.reference()),
+                                        sampled.scores())
+                                .withColumn("iteration", lit(iteration)),
+                        ManifestExtras.NONE
+                                .withReads(sampled.reads())
+                                .withExpectedRows(rows)
                                 .withWeightsVersion(weights.version())));
 
         CheckpointAttempt attempt = run.beginCheckpoint(iteration);
-        UpdateStage.Result update = timed(
-                metrics,
+        UpdateStage.Result update = timer.time(
                 "update_actor",
-                iteration,
-                samples,
+                rows,
                 "trajectories",
                 () -> stages.update()
-                        .run(stages.plan().rows(trajectories, experience, iteration), weights, attempt.localPath()));
-        Checkpoint checkpoint =
-                timed(metrics, "save_checkpoint", iteration, 1, "checkpoints", () -> run.publish(attempt));
+                        .run(
+                                stages.plan().rows(sampled.trajectories(), experience, iteration),
+                                weights,
+                                attempt.localPath()));
+        Checkpoint checkpoint = timer.time("save_checkpoint", 1, "checkpoints", () -> run.publish(attempt));
         WeightsRef updated = ResidentModel.checkpointed(update.weightsId(), iteration, checkpoint.localPath());
 
+        metrics.putAll(sampled.metrics());
         metrics.putAll(update.metrics().values());
-        metrics.putAll(IterationMetrics.of(trajectories, scores, experience));
+        metrics.putAll(IterationMetrics.of(
+                run.committed(iteration, Table.TRAJECTORIES), run.committed(iteration, Table.SCORES), experience));
         if (stages.validation() != null && (last || isDue(config.trainer().testFreq(), iteration))) {
-            timed(metrics, "testing", iteration, stages.validation().prompts().size(), "prompts", () -> {
-                metrics.putAll(stages.validation().run(iteration, updated));
-                return null;
-            });
+            validate(stages, iteration, updated, timer, metrics);
         }
         double seconds = (System.nanoTime() - start) / 1e9;
         metrics.put("timing_s/step", seconds);
@@ -227,14 +196,25 @@ public final class TrainLoop {
                 iteration,
                 metrics,
                 IterationState.of(
-                        checkpoint,
-                        batch.next(),
-                        update.optimizerSteps(),
-                        config.trainer().seed(),
-                        null),
-                reads(run, iteration, Table.TRAJECTORIES, Table.SCORES, Table.EXPERIENCE)
-                        .reads());
+                                checkpoint,
+                                sampled.next(),
+                                update.optimizerSteps(),
+                                config.trainer().seed(),
+                                null)
+                        .withCarriedGroups(sampled.carried()),
+                Stream.concat(
+                                sampled.reads().stream(),
+                                run.manifests(iteration, Table.EXPERIENCE).stream()
+                                        .map(Manifest::ref))
+                        .toList());
         return updated;
+    }
+
+    private static void validate(
+            Stages stages, int iteration, WeightsRef weights, StageTimer timer, Map<String, Double> metrics) {
+        Validation validation = stages.validation();
+        metrics.putAll(timer.time(
+                "testing", validation.prompts().size(), "prompts", () -> validation.run(iteration, weights)));
     }
 
     private void commitMetrics(
@@ -251,50 +231,8 @@ public final class TrainLoop {
         progress.metrics(iteration, metrics);
     }
 
-    private void refuseUnusable(Dataset<Row> scores, int iteration) {
-        Dataset<Row> failures = scores.where(col("status").equalTo("failed"));
-        long failed = failures.count();
-        long all = scores.count();
-        if (failed > config.reward().maxErrorRate() * all) {
-            throw new InvalidRunException("Cannot go on with iteration " + iteration + ": " + failed + " of " + all
-                    + " rewards failed, more than reward.max_error_rate="
-                    + config.reward().maxErrorRate()
-                    + " allows; raise it, or mend what failed and delete manifest.json of the scores. The first: "
-                    + firstMessage(failures));
-        }
-        if (scores.where(col("reward").isNotNull()).isEmpty()) {
-            throw new InvalidRunException("Cannot update in iteration " + iteration + ": none of its " + all
-                    + " trajectories has a reward, so there is nothing to learn from. The first: "
-                    + firstMessage(scores));
-        }
-    }
-
-    private static String firstMessage(Dataset<Row> scores) {
-        return scores.orderBy("trajectory_id").select("message").head().getString(0);
-    }
-
-    private static ManifestExtras reads(RunDirectory run, int iteration, Table... tables) {
-        return ManifestExtras.NONE.withReads(java.util.Arrays.stream(tables)
-                .flatMap(table -> run.manifest(iteration, table).stream())
-                .map(Manifest::ref)
-                .toList());
-    }
-
     private static boolean isDue(int frequency, int iteration) {
         return frequency > 0 && iteration % frequency == 0;
-    }
-
-    /** Runs a stage with its progress bar and notes its seconds. */
-    private <T> T timed(
-            Map<String, Double> metrics, String name, int iteration, long total, String unit, Supplier<T> stage) {
-        long start = System.nanoTime();
-        try (Progress.Stage bar = progress.start(iteration, name, total, unit);
-                StageProgress rows = StageProgress.follow(spark, bar, total)) {
-            T result = stage.get();
-            rows.complete();
-            metrics.put("timing_s/" + name, (System.nanoTime() - start) / 1e9);
-            return result;
-        }
     }
 
     private Map<String, String> facts(RunDirectory run, PromptDataset training, int iterations) {

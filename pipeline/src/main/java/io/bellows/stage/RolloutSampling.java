@@ -12,6 +12,7 @@ import java.util.Map;
  * How a rollout samples.
  *
  * @param n samples per prompt
+ * @param baseline what comes with the samples of a prompt
  * @param temperature 0 for greedy
  * @param topK -1 for all tokens
  * @param topP 1 for all tokens
@@ -23,6 +24,7 @@ import java.util.Map;
  */
 public record RolloutSampling(
         int n,
+        Baseline baseline,
         double temperature,
         int topK,
         double topP,
@@ -32,6 +34,14 @@ public record RolloutSampling(
         long seed,
         Map<String, Object> templateVariables)
         implements Serializable {
+
+    /** What a prompt gets besides its samples. */
+    public enum Baseline {
+        /** Nothing. */
+        NONE,
+        /** One greedy response, which ReMax compares the samples with. */
+        GREEDY
+    }
 
     private static final long VALIDATION = 0x56414c; // validation draws from seeds of its own
 
@@ -45,6 +55,7 @@ public record RolloutSampling(
         RolloutConfig rollout = config.rollout();
         return new RolloutSampling(
                 rollout.n(),
+                config.algorithm().advEstimator().equals("remax") ? Baseline.GREEDY : Baseline.NONE,
                 rollout.temperature(),
                 rollout.topK(),
                 rollout.topP(),
@@ -65,6 +76,7 @@ public record RolloutSampling(
         RolloutConfig.ValKwargs validation = config.rollout().valKwargs();
         return new RolloutSampling(
                 validation.n(),
+                Baseline.NONE,
                 validation.doSample() ? validation.temperature() : 0,
                 validation.topK(),
                 validation.topP(),
@@ -81,7 +93,16 @@ public record RolloutSampling(
      * @return the greedy sampling
      */
     public RolloutSampling greedy() {
-        return new RolloutSampling(1, 0, -1, 1, 0, maxTokens, stop, seed, templateVariables);
+        return new RolloutSampling(1, Baseline.NONE, 0, -1, 1, 0, maxTokens, stop, seed, templateVariables);
+    }
+
+    /**
+     * Returns the trajectories of a prompt, with the baseline.
+     *
+     * @return at least 1
+     */
+    public int trajectoriesPerPrompt() {
+        return baseline == Baseline.GREEDY ? n + 1 : n;
     }
 
     SamplingParams params(int[] stopIds) {

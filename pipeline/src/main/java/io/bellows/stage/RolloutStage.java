@@ -14,6 +14,7 @@ import io.bellows.resident.ExecutorHost.Role;
 import io.bellows.resident.ResidentModel;
 import io.bellows.resident.ResidentSettings;
 import io.bellows.resident.WeightsRef;
+import io.bellows.stage.RolloutSampling.Baseline;
 import io.bellows.text.ChatTokenizer;
 import io.bellows.text.GenerationPrompt;
 import io.bellows.text.Message;
@@ -60,7 +61,7 @@ public record RolloutStage(String runId, ResidentSettings resident, RolloutSampl
      * @param prompts rows of {@link PromptSchema#PROMPT} with their {@code position} in the batch
      * @param iteration the iteration, part of every seed and key
      * @param weights the policy
-     * @return rows of {@link Table#TRAJECTORIES}, {@code n} per prompt; evaluated when written
+     * @return rows of {@link Table#TRAJECTORIES}, {@link RolloutSampling#trajectoriesPerPrompt} per prompt; evaluated when written
      */
     public Dataset<Row> run(Dataset<Row> prompts, int iteration, WeightsRef weights) {
         return prompts.repartitionById(
@@ -78,15 +79,7 @@ public record RolloutStage(String runId, ResidentSettings resident, RolloutSampl
         InferenceEngine engine = model.engine(weights);
         List<Prompt> prompts = new ArrayList<>();
         rows.forEachRemaining(row -> prompts.add(prompt(row, text)));
-        List<List<CompletableFuture<Generation>>> groups = engine.submitAll(
-                prompts.stream().map(prompt -> request(prompt, iteration, text)).toList());
-        List<Sample> samples = new ArrayList<>();
-        for (int i = 0; i < prompts.size(); i++) {
-            List<CompletableFuture<Generation>> group = groups.get(i);
-            for (int index = 0; index < group.size(); index++) {
-                samples.add(new Sample(prompts.get(i), index, group.get(index)));
-            }
-        }
+        List<Sample> samples = submit(engine, prompts, iteration, text);
         // A task that fails or is killed must not leave work behind that the next one waits for.
         TaskCompletionListener cancel =
                 task -> samples.forEach(sample -> sample.generation().cancel(false));
@@ -116,6 +109,25 @@ public record RolloutStage(String runId, ResidentSettings resident, RolloutSampl
         int[] ids = text.encode(messages, null, GenerationPrompt.ADD).ids();
         int position = row.getAs("position");
         return new Prompt(row, position, messages, ids);
+    }
+
+    private List<Sample> submit(InferenceEngine engine, List<Prompt> prompts, int iteration, ChatTokenizer text) {
+        List<GenerationRequest> requests = new ArrayList<>();
+        prompts.forEach(prompt -> requests.add(request(prompt, iteration, text)));
+        if (sampling.baseline() == Baseline.GREEDY) {
+            RolloutStage greedy = new RolloutStage(runId, resident, sampling.greedy(), partitions);
+            prompts.forEach(prompt -> requests.add(greedy.request(prompt, iteration, text)));
+        }
+        List<List<CompletableFuture<Generation>>> groups = engine.submitAll(requests);
+        List<Sample> samples = new ArrayList<>();
+        for (int i = 0; i < groups.size(); i++) {
+            Prompt prompt = prompts.get(i % prompts.size());
+            int first = i < prompts.size() ? 0 : TrajectoryKey.GREEDY_BASELINE;
+            for (CompletableFuture<Generation> generation : groups.get(i)) {
+                samples.add(new Sample(prompt, first++, generation));
+            }
+        }
+        return samples;
     }
 
     private GenerationRequest request(Prompt prompt, int iteration, ChatTokenizer text) {

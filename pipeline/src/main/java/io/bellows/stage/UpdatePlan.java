@@ -4,6 +4,7 @@ import static org.apache.spark.sql.functions.broadcast;
 import static org.apache.spark.sql.functions.col;
 
 import io.bellows.config.ActorConfig;
+import io.bellows.trajectory.TrajectoryKey;
 import io.bellows.udfs.batching.MiniBatches;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -65,13 +66,12 @@ public record UpdatePlan(int groupsInMiniBatch, int epochs, long seed) {
     }
 
     private Dataset<Row> plan(Dataset<Row> learnable, int iteration) {
-        TreeMap<Long, List<Row>> groups = new TreeMap<>();
+        TreeMap<String, List<Row>> groups = new TreeMap<>(TrajectoryKey.GROUP_ORDER);
         for (Row row : learnable
                 .select("group_id", "sample_index", "trajectory_id")
                 .distinct()
                 .collectAsList()) {
-            groups.computeIfAbsent(position(row.getString(0)), position -> new ArrayList<>())
-                    .add(row);
+            groups.computeIfAbsent(row.getString(0), group -> new ArrayList<>()).add(row);
         }
         groups.values().forEach(rows -> rows.sort(Comparator.comparingInt(row -> row.getInt(1))));
         List<List<Row>> ordered = List.copyOf(groups.values());
@@ -91,10 +91,5 @@ public record UpdatePlan(int groupsInMiniBatch, int epochs, long seed) {
             }
         }
         return learnable.sparkSession().createDataFrame(plan, PLAN);
-    }
-
-    /** A group id ends with the position of its prompt in the batch. */
-    private static long position(String groupId) {
-        return Long.parseLong(groupId.substring(groupId.lastIndexOf('/') + 1));
     }
 }

@@ -421,7 +421,7 @@ class PromptDatasetTest extends SparkTest {
             assertThat(dataset.size()).isEqualTo(10);
             EpochOrder order = new EpochOrder(10, 1, EpochOrder.Shuffle.EACH_EPOCH, EpochOrder.Remainder.DROP);
             EpochOrder.Batch batch = order.batch(Cursor.START, 4);
-            List<Row> rows = dataset.batch(batch).collectAsList();
+            List<Row> rows = dataset.batch(batch, 0).collectAsList();
             assertThat(rows).extracting(row -> row.getAs("position")).containsExactly(0, 1, 2, 3);
             assertThat(rows.stream()
                             .mapToLong(row -> row.<Long>getAs("row_index"))

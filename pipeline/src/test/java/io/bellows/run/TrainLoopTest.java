@@ -35,39 +35,6 @@ class TrainLoopTest extends SparkTest {
     @TempDir
     private Path folder;
 
-    /** A run that stops as if its process had died, when a stage of an iteration starts. */
-    private static final class StopAt implements Progress {
-
-        private final int iteration;
-        private final String stage;
-
-        StopAt(int iteration, String stage) {
-            this.iteration = iteration;
-            this.stage = stage;
-        }
-
-        @Override
-        public void header(Map<String, String> facts) {}
-
-        @Override
-        public Stage start(int startedIteration, String name, long total, String unit) {
-            if (startedIteration == iteration && name.equals(stage)) {
-                throw new Stopped();
-            }
-            return units -> {};
-        }
-
-        @Override
-        public void metrics(int committedIteration, Map<String, Double> metrics) {}
-
-        @Override
-        public void message(String line) {}
-    }
-
-    private static final class Stopped extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-    }
-
     private static BellowsConfig config(Path run, String... more) {
         List<String> overrides = new ArrayList<>(List.of(
                 "data.train_files=" + GoldenModel.path("/data/gsm8k/test.jsonl"),
@@ -171,8 +138,8 @@ class TrainLoopTest extends SparkTest {
     @ParameterizedTest
     @ValueSource(strings = {"gen", "reward", "old_log_prob", "update_actor", "save_checkpoint"})
     void aRunStoppedInAnyStageEndsInTheSameWeightsBitForBit(String stage) {
-        assertThatThrownBy(() -> new TrainLoop(spark, config(folder), new StopAt(2, stage)).run())
-                .isInstanceOf(Stopped.class);
+        assertThatThrownBy(() -> new TrainLoop(spark, config(folder), new StopAtStage(stage, i -> i == 2)).run())
+                .isInstanceOf(StopAtStage.Stopped.class);
         new TrainLoop(spark, config(folder), Progress.NONE).run();
         assertThat(finalWeights(folder)).isEqualTo(finalWeights(unbroken));
     }

@@ -45,7 +45,8 @@ class RolloutStageTest extends SparkTest {
                 "file:0", 0L, "test", List.of(PromptSchema.row(Message.of("user", "count"))), null, null, "{}", 10, 0);
         Dataset<Row> prompts = spark.createDataFrame(
                 List.of(prompt), PromptSchema.PROMPT.add("position", DataTypes.IntegerType, false));
-        RolloutSampling sampling = new RolloutSampling(samples, 1, -1, 1, 0, 80, List.of(), 7, new HashMap<>());
+        RolloutSampling sampling = new RolloutSampling(
+                samples, RolloutSampling.Baseline.NONE, 1, -1, 1, 0, 80, List.of(), 7, new HashMap<>());
         return new RolloutStage(RUN, SETTINGS, sampling, 1).run(prompts, 1, WEIGHTS);
     }
 

@@ -1,0 +1,140 @@
+package io.bellows.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.bellows.SparkTest;
+import io.bellows.config.BellowsConfig;
+import io.bellows.model.GoldenModel;
+import io.bellows.trajectory.Table;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Dynamic sampling on a tiny random Qwen2: which groups are learned from, what stays of the others, and resuming between rounds. */
+class DynamicSamplingTest extends SparkTest {
+
+    private static final int GROUPS = 4;
+    private static final int SAMPLES = 3;
+
+    @TempDir
+    private static Path unbroken;
+
+    @TempDir
+    private Path folder;
+
+    private static BellowsConfig config(Path run, String... more) {
+        List<String> overrides = new ArrayList<>(List.of(
+                "data.train_files=" + GoldenModel.path("/data/gsm8k/test.jsonl"),
+                "data.train_batch_size=" + GROUPS,
+                "data.max_prompt_length=200",
+                "data.max_response_length=12",
+                "data.filter_overlong_prompts=true",
+                "model.path=" + GoldenModel.named("qwen2").folder(),
+                "rollout.n=" + SAMPLES,
+                "rollout.max_num_seqs=8",
+                "algorithm.filter_groups.enable=true",
+                "actor.ppo_mini_batch_size=2",
+                "actor.optim.lr=0.001",
+                "reward.functions=[{name: format_match, pattern: '[aeiou].*[aeiou].*[aeiou]'}]",
+                "trainer.total_training_steps=2",
+                "trainer.deterministic=true",
+                "trainer.default_local_dir=" + run));
+        overrides.addAll(List.of(more));
+        return BellowsConfig.load(null, overrides);
+    }
+
+    @BeforeAll
+    static void trainUnbroken() {
+        new TrainLoop(spark, config(unbroken), Progress.NONE).run();
+    }
+
+    @Test
+    void theUpdateLearnsFromGroupsThatDifferAndTheOthersStayInTheTables() {
+        RunDirectory run = RunDirectory.open(spark, unbroken.toString());
+        for (int iteration = 1; iteration <= 2; iteration++) {
+            int rounds = run.manifests(iteration, Table.TRAJECTORIES).size();
+            assertThat(rounds).isGreaterThan(1);
+            Dataset<Row> scores = run.committed(iteration, Table.SCORES);
+            assertThat(scores.select("trajectory_id").distinct().count()).isEqualTo(scores.count());
+            assertThat(run.committed(iteration, Table.TRAJECTORIES).count()).isEqualTo(scores.count());
+            Dataset<Row> differing = scores.groupBy("group_id")
+                    .agg(Map.of("reward", "max"))
+                    .join(scores.groupBy("group_id").agg(Map.of("reward", "min")), "group_id")
+                    .where("`max(reward)` > `min(reward)`");
+            Dataset<Row> learned = run.committed(iteration, Table.EXPERIENCE)
+                    .select("group_id")
+                    .distinct();
+            assertThat(learned.count()).isEqualTo(GROUPS);
+            assertThat(learned.join(differing, "group_id").count()).isEqualTo(GROUPS);
+            Map<String, Double> metrics =
+                    MetricRows.byIteration(run.committed(Table.METRICS)).get(iteration - 1);
+            assertThat(metrics).containsEntry("training/num_gen_batches", (double) rounds);
+            assertThat(metrics.get("training/filter_groups/evicted_samples"))
+                    .isEqualTo((double) scores.count() - SAMPLES * differing.count());
+            assertThat(metrics.get("training/filter_groups/surplus_groups"))
+                    .isEqualTo((double) differing.count() - GROUPS);
+        }
+        assertThat(run.verify()).isEmpty();
+    }
+
+    @Test
+    void aRunStoppedBetweenRoundsGoesOnWithTheSameOnes() throws Exception {
+        int[] rollouts = {0};
+        Progress stop = new StopAtStage("gen", stage -> ++rollouts[0] == 2);
+        assertThatThrownBy(() -> new TrainLoop(spark, config(folder), stop).run())
+                .isInstanceOf(StopAtStage.Stopped.class);
+        new TrainLoop(spark, config(folder), Progress.NONE).run();
+        String weights = "checkpoints/000002/optimizer/state.safetensors";
+        assertThat(Files.readAllBytes(folder.resolve(weights)))
+                .isEqualTo(Files.readAllBytes(unbroken.resolve(weights)));
+    }
+
+    @Test
+    void surplusGroupsAreCarriedIntoTheNextIteration() {
+        new TrainLoop(
+                        spark,
+                        config(folder, "algorithm.filter_groups.carry_over=true", "data.gen_batch_size=12"),
+                        Progress.NONE)
+                .run();
+        RunDirectory run = RunDirectory.open(spark, folder.toString());
+        List<String> carried =
+                run.manifest(1, Table.METRICS).orElseThrow().state().carriedGroups();
+        assertThat(carried).isNotEmpty().hasSizeLessThan(GROUPS);
+        List<String> learned = run.committed(2, Table.EXPERIENCE).select("group_id").distinct().collectAsList().stream()
+                .map(row -> row.getString(0))
+                .toList();
+        assertThat(learned).hasSize(GROUPS).containsAll(carried);
+        assertThat(run.committed(1, Table.EXPERIENCE)
+                        .where("group_id IN ('" + String.join("', '", carried) + "')")
+                        .isEmpty())
+                .isTrue();
+        assertThat(run.committed(Table.TRAJECTORIES)
+                        .where("group_id = '" + carried.get(0) + "'")
+                        .select("weights_version")
+                        .head()
+                        .getLong(0))
+                .isZero();
+        assertThat(run.verify()).isEmpty();
+    }
+
+    @Test
+    void aRunWithoutAnyGroupThatDiffersStopsWithinTheBound() {
+        BellowsConfig config = config(
+                folder,
+                "algorithm.filter_groups.max_num_gen_batches=2",
+                "reward.functions=[{name: format_match, pattern: '.*', coverage: find}]");
+        assertThatThrownBy(() -> new TrainLoop(spark, config, Progress.NONE).run())
+                .isInstanceOf(InvalidRunException.class)
+                .hasMessageContaining(
+                        "Cannot update in iteration 1: in each of its 8 groups all samples have the same acc")
+                .hasMessageContaining("max_num_gen_batches");
+    }
+}

@@ -64,6 +64,21 @@ public final class Golden {
         assertClose(new double[] {actual}, new double[] {expected});
     }
 
+    /** Fails unless the norm of the difference is at most {@link #RELATIVE} of the larger norm, with an absolute floor of 1e-7. */
+    public static void assertCloseByNorm(double[] actual, double[] expected) {
+        assertThat(actual).hasSameSizeAs(expected);
+        double[] difference = IntStream.range(0, actual.length)
+                .mapToDouble(i -> actual[i] - expected[i])
+                .toArray();
+        assertThat(norm(difference))
+                .as("distance from an array of norm %s", norm(expected))
+                .isLessThanOrEqualTo(Math.max(1e-7, RELATIVE * norm(expected)));
+    }
+
+    private static double norm(double[] values) {
+        return Math.sqrt(java.util.Arrays.stream(values).map(v -> v * v).sum());
+    }
+
     /** The rows of a matrix one after the other. */
     public static double[] flat(double[][] rows) {
         return Stream.of(rows).flatMapToDouble(java.util.Arrays::stream).toArray();
@@ -104,6 +119,16 @@ public final class Golden {
         /** A switch of the configuration that the function was given. */
         public boolean flag(String name) {
             return node.get("config").get(name).asBoolean();
+        }
+
+        /** A value of the configuration, or a default where the function was not given it. */
+        public double config(String name, double fallback) {
+            return node.path("config").path(name).asDouble(fallback);
+        }
+
+        /** A part of the case besides arguments and results, or a missing node. */
+        public JsonNode part(String name) {
+            return node.path(name);
         }
 
         /** Totals that the function was given, or a missing node. */

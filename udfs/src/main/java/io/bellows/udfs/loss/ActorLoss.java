@@ -14,7 +14,7 @@ import io.bellows.udfs.metrics.Metrics;
  * <p>Example:
  *
  * <pre>{@code
- * ActorLoss loss = new ActorLoss(new VanillaPolicyLoss(0.2, 0.28, 3.0), LossAggregation.TOKEN_MEAN)
+ * ActorLoss loss = new ActorLoss(new VanillaPolicyLoss(new ClipRange(0.2, 0.28), 3), LossAggregation.TOKEN_MEAN)
  *         .withKlLoss(KlPenalty.K3, 0.001);
  * LossGradient part = loss.compute(microBatch, totalsOfTheMiniBatch);
  * }</pre>
@@ -75,6 +75,7 @@ public final class ActorLoss {
         requireInputs(batch);
         Sequences sequences = batch.sequences();
         double[] weights = aggregation.weights(sequences, totals);
+        double[] importanceWeights = policyLoss.importanceWeights(batch);
         TokenLosses policy = policyLoss.tokenLosses(batch);
         double[] dLogProb = new double[sequences.tokens()];
         double[] dEntropy = new double[sequences.tokens()];
@@ -85,9 +86,8 @@ public final class ActorLoss {
             if (!sequences.sampled(t)) {
                 continue;
             }
-            double importanceWeight = batch.importanceWeight(t);
-            pgLoss += weights[t] * importanceWeight * policy.values()[t];
-            dLogProb[t] = weights[t] * importanceWeight * policy.derivatives()[t];
+            pgLoss += weights[t] * importanceWeights[t] * policy.values()[t];
+            dLogProb[t] = weights[t] * importanceWeights[t] * policy.derivatives()[t];
             if (batch.hasEntropies()) {
                 entropy += weights[t] * batch.entropy(t);
                 dEntropy[t] = -entropyCoeff * weights[t];

@@ -12,6 +12,7 @@ public final class PolicyBatch {
     private final double[] refLogProbs;
     private final double[] entropies;
     private final double[] importanceWeights;
+    private final boolean[] selected;
 
     private PolicyBatch(Builder builder) {
         this.sequences = builder.sequences;
@@ -21,6 +22,7 @@ public final class PolicyBatch {
         this.refLogProbs = builder.refLogProbs;
         this.entropies = builder.entropies;
         this.importanceWeights = builder.importanceWeights;
+        this.selected = builder.selected;
     }
 
     /** Starts a batch; log-probs, old log-probs and advantages are required. */
@@ -41,6 +43,11 @@ public final class PolicyBatch {
     /** Log-probability of a token under the policy at the start of the update. */
     public double oldLogProb(int token) {
         return oldLogProbs[token];
+    }
+
+    /** How far the log-probability of a token has moved: logProb − oldLogProb. */
+    public double logRatio(int token) {
+        return logProbs[token] - oldLogProbs[token];
     }
 
     /** Advantage of a token. */
@@ -73,6 +80,19 @@ public final class PolicyBatch {
         return importanceWeights == null ? 1 : importanceWeights[token];
     }
 
+    /**
+     * Whether a {@link SelectivePolicyLoss} chose a token of the mini-batch.
+     *
+     * @throws IllegalStateException if the batch does not say
+     */
+    public boolean isSelected(int token) {
+        if (selected == null) {
+            throw new IllegalStateException("Cannot compute the loss: it treats selected tokens of the mini-batch"
+                    + " differently, but the batch does not say which; give it what select() returned");
+        }
+        return selected[token];
+    }
+
     private static double[] required(double[] values, String name) {
         if (values == null) {
             throw new IllegalStateException("Cannot build a policy batch without " + name);
@@ -89,6 +109,7 @@ public final class PolicyBatch {
         private double[] refLogProbs;
         private double[] entropies;
         private double[] importanceWeights;
+        private boolean[] selected;
 
         private Builder(Sequences sequences) {
             this.sequences = sequences;
@@ -102,7 +123,7 @@ public final class PolicyBatch {
 
         /** Log-probabilities under the policy that is being trained; required. */
         public Builder logProbs(float[] values) {
-            return logProbs(Parameters.widened(values));
+            return logProbs(Numbers.widened(values));
         }
 
         /** Log-probabilities under the policy at the start of the update; required. */
@@ -113,7 +134,7 @@ public final class PolicyBatch {
 
         /** Log-probabilities under the policy at the start of the update; required. */
         public Builder oldLogProbs(float[] values) {
-            return oldLogProbs(Parameters.widened(values));
+            return oldLogProbs(Numbers.widened(values));
         }
 
         /** Advantages; required. */
@@ -124,7 +145,7 @@ public final class PolicyBatch {
 
         /** Advantages; required. */
         public Builder advantages(float[] values) {
-            return advantages(Parameters.widened(values));
+            return advantages(Numbers.widened(values));
         }
 
         /** Needed for a KL loss. */
@@ -135,7 +156,7 @@ public final class PolicyBatch {
 
         /** Needed for a KL loss. */
         public Builder refLogProbs(float[] values) {
-            return refLogProbs(Parameters.widened(values));
+            return refLogProbs(Numbers.widened(values));
         }
 
         /** Needed for an entropy bonus and for the metric {@code actor/entropy}. */
@@ -146,7 +167,7 @@ public final class PolicyBatch {
 
         /** Needed for an entropy bonus and for the metric {@code actor/entropy}. */
         public Builder entropies(float[] values) {
-            return entropies(Parameters.widened(values));
+            return entropies(Numbers.widened(values));
         }
 
         /** Constants that the policy loss of each token is multiplied by, verl's {@code rollout_is_weights}. */
@@ -157,7 +178,14 @@ public final class PolicyBatch {
 
         /** Constants that the policy loss of each token is multiplied by, verl's {@code rollout_is_weights}. */
         public Builder importanceWeights(float[] values) {
-            return importanceWeights(Parameters.widened(values));
+            return importanceWeights(Numbers.widened(values));
+        }
+
+        /** Tokens that {@link SelectivePolicyLoss#select} chose; needed by such a loss only. */
+        public Builder selected(boolean[] tokens) {
+            sequences.requireOnePerToken("selected", tokens.length);
+            this.selected = tokens;
+            return this;
         }
 
         /**

@@ -1,6 +1,8 @@
 package io.bellows.udfs.loss;
 
 import java.util.Arrays;
+import java.util.function.IntToDoubleFunction;
+import java.util.stream.IntStream;
 
 /**
  * Ragged layout of the sequences of a (micro-)batch: all tokens on one axis, no padding. Sequence {@code i} is the tokens from
@@ -97,6 +99,25 @@ public final class Sequences {
     /** Number of sampled tokens of the trajectory of sequence {@code i}, all its segments together. */
     public long trajectoryTokens(int i) {
         return trajectoryTokens[i];
+    }
+
+    /**
+     * The mean of a value over the sampled tokens of each sequence, at every token of it; 0 in a sequence without any.
+     *
+     * @param value the value of a token, asked for sampled tokens only
+     * @return shape (tokens)
+     */
+    double[] meansOfSampled(IntToDoubleFunction value) {
+        double[] means = new double[tokens()];
+        for (int i = 0; i < count(); i++) {
+            double mean = IntStream.range(start(i), end(i))
+                    .filter(this::sampled)
+                    .mapToDouble(value)
+                    .average()
+                    .orElse(0);
+            Arrays.fill(means, start(i), end(i), mean);
+        }
+        return means;
     }
 
     /**

@@ -24,7 +24,7 @@ public final class ValueLoss {
      * @throws IllegalArgumentException if the range is not above 0
      */
     public ValueLoss(double clipRange, LossAggregation aggregation) {
-        Parameters.require(clipRange > 0, "cliprange_value", clipRange, "it must be above 0");
+        Numbers.require(clipRange > 0, "cliprange_value", clipRange, "it must be above 0");
         this.clipRange = clipRange;
         this.aggregation = aggregation;
     }
@@ -57,7 +57,7 @@ public final class ValueLoss {
             }
             double error = values[t] - returns[t];
             double clippedError =
-                    Parameters.clamp(values[t], oldValues[t] - clipRange, oldValues[t] + clipRange) - returns[t];
+                    Numbers.clamp(values[t], oldValues[t] - clipRange, oldValues[t] + clipRange) - returns[t];
             boolean active = clippedError * clippedError > error * error;
             loss += weights[t] * 0.5 * (active ? clippedError * clippedError : error * error);
             dValue[t] = active ? 0 : weights[t] * error; // a clipped value is constant
@@ -78,10 +78,6 @@ public final class ValueLoss {
     public ValueGradient compute(
             Sequences sequences, float[] values, float[] oldValues, float[] returns, BatchTotals totals) {
         return compute(
-                sequences,
-                Parameters.widened(values),
-                Parameters.widened(oldValues),
-                Parameters.widened(returns),
-                totals);
+                sequences, Numbers.widened(values), Numbers.widened(oldValues), Numbers.widened(returns), totals);
     }
 }

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class ActorLossTest {
-    private static final VanillaPolicyLoss VANILLA = new VanillaPolicyLoss(0.2, 0.28, 3);
+    private static final VanillaPolicyLoss VANILLA = new VanillaPolicyLoss(new ClipRange(0.2, 0.28), 3);
     private static final double LONGEST = 12;
 
     static Stream<Golden.Case> entropyReference() {

@@ -1,12 +1,19 @@
 package io.bellows.udfs.loss;
 
-/** What losses do with their parameters and inputs. */
-final class Parameters {
+/** Arithmetic that the losses share. */
+final class Numbers {
+    /** Beyond it exponents are held, as in verl. */
+    private static final double MAX_LOG_RATIO = 20;
 
-    private Parameters() {}
+    private Numbers() {}
 
     static double clamp(double value, double min, double max) {
         return Math.max(min, Math.min(max, value));
+    }
+
+    /** The log-ratio held to ±20. */
+    static double hold(double logRatio) {
+        return clamp(logRatio, -MAX_LOG_RATIO, MAX_LOG_RATIO);
     }
 
     static double[] widened(float[] values) {

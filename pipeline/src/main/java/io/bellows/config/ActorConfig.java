@@ -1,5 +1,7 @@
 package io.bellows.config;
 
+import io.bellows.udfs.loss.PolicyLoss;
+import io.bellows.udfs.loss.PolicyLosses;
 import java.io.Serializable;
 
 /** Section {@code actor}: loss and optimizer of the policy. */
@@ -21,6 +23,14 @@ public record ActorConfig(
 
         @Setting(value = "3.0", about = "Bound of dual clip for negative advantages, above 1")
         double clipRatioC,
+
+        @Setting(value = "1.0", about = "sapo: temperature of the gate for positive advantages, above 0")
+        double tauPos,
+
+        @Setting(value = "1.05", about = "sapo: temperature of the gate for other advantages, above 0")
+        double tauNeg,
+
+        PolicyLossConfig policyLoss,
 
         @Setting(
                 value = "token-mean",
@@ -94,5 +104,27 @@ public record ActorConfig(
     /** {@code clip_ratio_high}, or {@code clip_ratio} where it is absent. */
     public double clipHigh() {
         return clipRatioHigh == null ? clipRatio : clipRatioHigh;
+    }
+
+    /**
+     * The policy loss of {@code policy_loss.loss_mode}.
+     *
+     * @throws IllegalArgumentException naming the key, if one that the loss reads is out of its range
+     */
+    public PolicyLoss newPolicyLoss() {
+        return PolicyLosses.of(
+                policyLoss.lossMode(),
+                new PolicyLosses.Settings(
+                        clipLow(),
+                        clipHigh(),
+                        clipRatioC,
+                        tauPos,
+                        tauNeg,
+                        policyLoss.clipCovRatio(),
+                        policyLoss.clipCovLb(),
+                        policyLoss.clipCovUb(),
+                        policyLoss.klCovRatio(),
+                        policyLoss.ppoKlCoef(),
+                        policyLoss.droBeta() == null ? Double.NaN : policyLoss.droBeta()));
     }
 }

@@ -191,6 +191,7 @@ final class Rules {
         if (actor.lossScaleFactor() != null && actor.lossScaleFactor() <= 0) {
             errors.add("Invalid actor.loss_scale_factor = " + actor.lossScaleFactor() + ": expected above 0");
         }
+        policyLoss(actor);
         if (!actor.useDynamicBsz()) {
             errors.add("Unsupported actor.use_dynamic_bsz = false: micro-batches are cut by token budget,"
                     + " actor.ppo_max_token_len_per_gpu; remove the key");
@@ -199,6 +200,29 @@ final class Rules {
         if (config.ref().logProbMaxTokenLenPerGpu() != null) {
             holdsLongestSequence(
                     "ref.log_prob_max_token_len_per_gpu", config.ref().logProbMaxTokenLenPerGpu());
+        }
+    }
+
+    /** The rules of a single loss stand at the loss. */
+    private void policyLoss(ActorConfig actor) {
+        String mode = actor.policyLoss().lossMode();
+        Double beta = actor.policyLoss().droBeta();
+        if (mode.equals("dro") && beta == null) {
+            errors.add("Invalid actor.policy_loss.dro_beta = null: actor.policy_loss.loss_mode = dro needs it;"
+                    + " set a number above 0, such as 0.1");
+            return;
+        }
+        if (!mode.equals("dro") && beta != null) {
+            errors.add("Invalid actor.policy_loss.dro_beta = " + beta
+                    + ": only actor.policy_loss.loss_mode = dro uses it; remove it or set that mode");
+        }
+        if (actor.clipLow() > 1 || actor.clipRatioC() <= 1) {
+            return; // noted
+        }
+        try {
+            actor.newPolicyLoss();
+        } catch (IllegalArgumentException e) {
+            errors.add("Invalid actor.policy_loss.loss_mode = " + mode + ": " + e.getMessage());
         }
     }
 

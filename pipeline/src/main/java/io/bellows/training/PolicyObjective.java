@@ -9,12 +9,11 @@ import io.bellows.udfs.loss.LossAggregation;
 import io.bellows.udfs.loss.LossGradient;
 import io.bellows.udfs.loss.PolicyBatch;
 import io.bellows.udfs.loss.Sequences;
-import io.bellows.udfs.loss.VanillaPolicyLoss;
 import java.util.List;
 import java.util.function.Function;
 
 /**
- * The policy objective of PPO and its kin: clipped policy loss, entropy bonus and divergence from a reference.
+ * The policy objective of PPO and its kin: policy loss, entropy bonus and divergence from a reference.
  *
  * @param actor the section {@code actor} of the configuration
  * @param temperature the temperature of the rollout
@@ -42,9 +41,7 @@ public record PolicyObjective(ActorConfig actor, double temperature, double loss
     }
 
     private ActorLoss loss() {
-        ActorLoss loss = new ActorLoss(
-                        new VanillaPolicyLoss(actor.clipLow(), actor.clipHigh(), actor.clipRatioC()),
-                        LossAggregation.of(actor.lossAggMode()))
+        ActorLoss loss = new ActorLoss(actor.newPolicyLoss(), LossAggregation.of(actor.lossAggMode()))
                 .withEntropyBonus(actor.entropyCoeff());
         return actor.useKlLoss() ? loss.withKlLoss(KlPenalty.of(actor.klLossType()), actor.klLossCoef()) : loss;
     }

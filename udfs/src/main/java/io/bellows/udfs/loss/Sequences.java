@@ -125,7 +125,7 @@ public final class Sequences {
      *
      * @throws IllegalArgumentException naming the array, if it has not
      */
-    void requireOnePerToken(String name, int length) {
+    public void requireOnePerToken(String name, int length) {
         if (length != tokens()) {
             throw new IllegalArgumentException(
                     "Invalid " + name + ": " + length + " values for " + tokens() + " tokens");

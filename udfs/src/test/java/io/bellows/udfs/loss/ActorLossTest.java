@@ -111,11 +111,11 @@ class ActorLossTest {
         Metrics metrics = Metrics.empty();
         for (int start = 0; start < order.size(); start += 7) {
             List<Integer> rows = order.subList(start, Math.min(start + 7, order.size()));
-            int[] positions = positions(whole, rows, 0);
-            LossGradient part = loss.compute(values.pick(positions).batch(layout(whole, rows, positions)), totals);
+            Batches.Picked picked = Batches.pick(whole, rows, 0);
+            LossGradient part = loss.compute(values.pick(picked.positions()).batch(picked.sequences()), totals);
             sum += part.loss();
             metrics = metrics.merge(part.metrics());
-            IntStream.range(0, positions.length).forEach(i -> gradient[positions[i]] = part.dLogProb()[i]);
+            picked.forEach((from, to) -> gradient[to] = part.dLogProb()[from]);
         }
 
         assertThat(sum).isCloseTo(expected.loss(), within(1e-12));
@@ -136,11 +136,11 @@ class ActorLossTest {
         Batches.Values values = Batches.values(random, ragged);
         BatchTotals totals = BatchTotals.of(ragged, LONGEST);
         List<Integer> rows = IntStream.range(0, ragged.count()).boxed().toList();
-        int[] positions = positions(ragged, rows, 3);
+        Batches.Picked picked = Batches.pick(ragged, rows, 3);
+        int[] positions = picked.positions();
 
         LossGradient expected = full(aggregation).compute(values.batch(ragged), totals);
-        LossGradient padded =
-                full(aggregation).compute(values.pick(positions).batch(layout(ragged, rows, positions)), totals);
+        LossGradient padded = full(aggregation).compute(values.pick(positions).batch(picked.sequences()), totals);
 
         assertThat(padded.loss()).isEqualTo(expected.loss());
         for (int i = 0; i < positions.length; i++) {
@@ -267,32 +267,6 @@ class ActorLossTest {
                 .oldLogProbs(zeros)
                 .advantages(Batches.fill(zeros.length, t -> advantage))
                 .build();
-    }
-
-    /** Tokens of the rows one after the other, each row after so many tokens of padding, which are -1. */
-    private static int[] positions(Sequences sequences, List<Integer> rows, int padding) {
-        return rows.stream()
-                .flatMapToInt(row -> IntStream.concat(
-                        IntStream.generate(() -> -1).limit(padding),
-                        IntStream.range(sequences.start(row), sequences.end(row))))
-                .toArray();
-    }
-
-    private static Sequences layout(Sequences sequences, List<Integer> rows, int[] positions) {
-        int padding = (positions.length
-                        - rows.stream()
-                                .mapToInt(row -> sequences.end(row) - sequences.start(row))
-                                .sum())
-                / rows.size();
-        int[] cuSeqLens = new int[rows.size() + 1];
-        for (int i = 0; i < rows.size(); i++) {
-            cuSeqLens[i + 1] = cuSeqLens[i] + padding + sequences.end(rows.get(i)) - sequences.start(rows.get(i));
-        }
-        boolean[] mask = new boolean[positions.length];
-        for (int t = 0; t < mask.length; t++) {
-            mask[t] = positions[t] >= 0 && sequences.sampled(positions[t]);
-        }
-        return Sequences.of(cuSeqLens, mask);
     }
 
     private static double entropy(JsonNode logits) {

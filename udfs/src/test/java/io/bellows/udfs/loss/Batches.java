@@ -2,8 +2,11 @@ package io.bellows.udfs.loss;
 
 import io.bellows.udfs.Golden;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
+import java.util.function.BiConsumer;
 import java.util.function.IntToDoubleFunction;
+import java.util.stream.IntStream;
 
 /** Batches for tests of losses. */
 final class Batches {
@@ -103,5 +106,48 @@ final class Batches {
                     .toArray(double[][]::new);
             return new Values(picked[0], picked[1], picked[2], picked[3], picked[4], picked[5]);
         }
+    }
+
+    /**
+     * Some rows of a batch one after the other, each after so many tokens of padding.
+     *
+     * @param positions where each token was in the batch, −1 for padding
+     */
+    @SuppressWarnings("ArrayRecordComponent")
+    record Picked(Sequences sequences, int[] positions) {
+
+        boolean[] pick(boolean[] flags) {
+            boolean[] picked = new boolean[positions.length];
+            for (int t = 0; t < picked.length; t++) {
+                picked[t] = positions[t] >= 0 && flags[positions[t]];
+            }
+            return picked;
+        }
+
+        /** Calls with the place of each token here and in the batch. */
+        void forEach(BiConsumer<Integer, Integer> action) {
+            for (int t = 0; t < positions.length; t++) {
+                if (positions[t] >= 0) {
+                    action.accept(t, positions[t]);
+                }
+            }
+        }
+    }
+
+    /** The rows of these indices, in their order. */
+    static Picked pick(Sequences batch, List<Integer> rows, int padding) {
+        int[] positions = rows.stream()
+                .flatMapToInt(row -> IntStream.concat(
+                        IntStream.generate(() -> -1).limit(padding), IntStream.range(batch.start(row), batch.end(row))))
+                .toArray();
+        int[] cuSeqLens = new int[rows.size() + 1];
+        for (int i = 0; i < rows.size(); i++) {
+            cuSeqLens[i + 1] = cuSeqLens[i] + padding + batch.end(rows.get(i)) - batch.start(rows.get(i));
+        }
+        boolean[] mask = new boolean[positions.length];
+        for (int t = 0; t < mask.length; t++) {
+            mask[t] = positions[t] >= 0 && batch.sampled(positions[t]);
+        }
+        return new Picked(Sequences.of(cuSeqLens, mask), positions);
     }
 }

@@ -2,6 +2,7 @@ package io.bellows.udfs.correction;
 
 import io.bellows.udfs.metrics.Metric;
 import io.bellows.udfs.metrics.Metrics;
+import java.io.Serializable;
 import java.util.Arrays;
 import java.util.function.DoublePredicate;
 
@@ -17,7 +18,7 @@ import java.util.function.DoublePredicate;
  * {@code _oob_ratio}, with two bounds the share of tokens outside. Without a lower bound its place in metrics is taken by 1/upper.
  * As in verl, an empty sequence has part in what is counted by sequence.
  */
-public final class ImportanceWeighting {
+public final class ImportanceWeighting implements Serializable {
 
     /** What a weight belongs to. */
     public enum Level {

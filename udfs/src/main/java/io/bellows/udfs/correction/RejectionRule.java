@@ -2,6 +2,7 @@ package io.bellows.udfs.correction;
 
 import io.bellows.udfs.metrics.Metric;
 import io.bellows.udfs.metrics.Metrics;
+import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -18,7 +19,7 @@ import java.util.function.DoubleUnaryOperator;
  *
  * <p>Metrics under verl's names, with the prefix {@code rollout_corr/rollout_rs_KIND_}.
  */
-public final class RejectionRule {
+public final class RejectionRule implements Serializable {
 
     private enum Scope {
         TOKEN,

@@ -3,6 +3,7 @@ package io.bellows.udfs.correction;
 import io.bellows.udfs.loss.Sequences;
 import io.bellows.udfs.metrics.Metric;
 import io.bellows.udfs.metrics.Metrics;
+import java.io.Serializable;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -22,12 +23,12 @@ import java.util.stream.IntStream;
  *
  * <p>Differs from verl on purpose: a batch without a sampled token, for which verl raises, has weights of 0 and no metrics of tokens.
  */
-public final class RolloutCorrection {
+public final class RolloutCorrection implements Serializable {
     /** Neither weights nor rejection: metrics only. */
     public static final RolloutCorrection NONE = new RolloutCorrection(null, Normalization.NONE, List.of());
 
     private static final String FACTOR = "rollout_corr/rollout_is_batch_norm_factor";
-    private static final double SMALLEST_FACTOR = 1e-8;
+    private static final double SMALLEST_MEAN = 1e-8;
 
     private enum Normalization {
         NONE,
@@ -69,7 +70,7 @@ public final class RolloutCorrection {
         return !rules.isEmpty();
     }
 
-    /** Whether weights depend on the whole batch, so that parts must be divided by {@link #normalizer} of all metrics. */
+    /** Whether weights depend on the whole batch, so that those of a part must be divided by {@link #normalizer}. */
     public boolean isBatchNormalized() {
         return weighting != null && normalization == Normalization.BATCH_MEAN;
     }
@@ -85,7 +86,7 @@ public final class RolloutCorrection {
     public Correction correct(Sequences batch, double[] logProbs, double[] rolloutLogProbs) {
         Correction part = correctPart(batch, logProbs, rolloutLogProbs);
         if (isBatchNormalized()) {
-            double normalizer = normalizer(part.metrics());
+            double normalizer = normalizer(part.sumOfWeights(), part.countOfWeights());
             for (int t = 0; t < part.weights().length; t++) {
                 part.weights()[t] /= normalizer;
             }
@@ -99,6 +100,8 @@ public final class RolloutCorrection {
         part.requireOnePerToken("rolloutLogProbs", rolloutLogProbs.length);
         double[] weights = hasWeights() ? new double[part.tokens()] : null;
         boolean[] mask = new boolean[part.tokens()];
+        double sum = 0;
+        long count = 0;
         Metrics metrics = Metrics.empty();
         for (int i = 0; i < part.count(); i++) {
             int[] sampled = IntStream.range(part.start(i), part.end(i))
@@ -106,18 +109,27 @@ public final class RolloutCorrection {
                     .toArray();
             metrics = metrics.merge(
                     correct(sampled, pick(logProbs, sampled), pick(rolloutLogProbs, sampled), weights, mask));
+            if (isBatchNormalized() && sampled.length > 0) {
+                boolean byToken = weighting.level() == ImportanceWeighting.Level.TOKEN;
+                sum += byToken ? Arrays.stream(pick(weights, sampled)).sum() : weights[sampled[0]];
+                count += byToken ? sampled.length : 1;
+            }
         }
-        return new Correction(weights, mask, metrics);
+        if (isBatchNormalized()) {
+            metrics = metrics.with(FACTOR, Metric.mean(sum, (double) count));
+        }
+        return new Correction(weights, mask, sum, count, metrics);
     }
 
     /**
-     * The mean of the weights of a batch, which they are to be divided by; 1 where it is close to 0.
+     * What the weights of a batch are to be divided by: their mean, or 1 where it is close to 0.
      *
-     * @param metrics those of all parts of the batch, merged
+     * @param sumOfWeights added up over the parts of the batch
+     * @param countOfWeights likewise
      */
-    public double normalizer(Metrics metrics) {
-        double mean = metrics.values().getOrDefault(FACTOR, 1.0);
-        return mean > SMALLEST_FACTOR ? mean : 1;
+    public static double normalizer(double sumOfWeights, long countOfWeights) {
+        double mean = countOfWeights == 0 ? 0 : sumOfWeights / countOfWeights;
+        return mean > SMALLEST_MEAN ? mean : 1;
     }
 
     /** Corrects one sequence, given its sampled tokens, and returns its metrics. */
@@ -131,9 +143,6 @@ public final class RolloutCorrection {
             double[] own = weighting.weights(logRatios);
             IntStream.range(0, sampled.length).forEach(t -> weights[sampled[t]] = own[t]);
             metrics = metrics.merge(weighting.metrics(logRatios));
-            if (normalization == Normalization.BATCH_MEAN) {
-                metrics = metrics.with(FACTOR, mean(own));
-            }
         }
         boolean[] kept = new boolean[sampled.length];
         Arrays.fill(kept, true);
@@ -151,14 +160,6 @@ public final class RolloutCorrection {
         return Metrics.empty()
                 .with("rollout_corr/rollout_rs_masked_fraction", Metric.mean(rejected, kept.length))
                 .with("rollout_corr/rollout_rs_seq_masked_fraction", Metric.mean(rejected > 0 ? 1 : 0, 1));
-    }
-
-    /** Part of the mean over tokens, or over sequences where all tokens of one have the same weight. */
-    private Metric mean(double[] weights) {
-        if (weighting.level() == ImportanceWeighting.Level.TOKEN) {
-            return Metric.mean(Arrays.stream(weights).sum(), weights.length);
-        }
-        return weights.length == 0 ? Metric.mean(0, 0) : Metric.mean(weights[0], 1);
     }
 
     /** Number of tokens that were not kept. */

@@ -153,6 +153,8 @@ class RolloutCorrectionTest {
         Correction whole = correction.correct(batch, logProbs, rolloutLogProbs);
 
         Metrics metrics = Metrics.empty();
+        double sum = 0;
+        long count = 0;
         double[] weights = new double[batch.tokens()];
         boolean[] mask = new boolean[batch.tokens()];
         for (int i = batch.count() - 1; i >= 0; i--) {
@@ -165,11 +167,13 @@ class RolloutCorrectionTest {
                     Arrays.copyOfRange(logProbs, start, batch.end(i)),
                     Arrays.copyOfRange(rolloutLogProbs, start, batch.end(i)));
             metrics = metrics.merge(row.metrics());
+            sum += row.sumOfWeights();
+            count += row.countOfWeights();
             System.arraycopy(row.weights(), 0, weights, start, length);
             System.arraycopy(row.mask(), 0, mask, start, length);
         }
 
-        double normalizer = correction.normalizer(metrics);
+        double normalizer = RolloutCorrection.normalizer(sum, count);
         assertThat(Arrays.stream(weights).map(w -> w / normalizer).toArray())
                 .containsExactly(whole.weights(), within(1e-12));
         assertThat(mask).isEqualTo(whole.mask());

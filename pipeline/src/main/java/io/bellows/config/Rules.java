@@ -123,9 +123,9 @@ final class Rules {
                     + " needs a temperature above 0");
         }
         if (!val.doSample() && val.temperature() > 0) {
-            errors.add(
-                    "Invalid rollout.val_kwargs.temperature = " + val.temperature()
-                            + ": it has no effect while rollout.val_kwargs.do_sample = false; set do_sample=true or temperature=0");
+            errors.add("Invalid rollout.val_kwargs.temperature = " + val.temperature()
+                    + ": it has no effect while rollout.val_kwargs.do_sample = false; set do_sample=true or"
+                    + " temperature=0");
         }
         if (!val.doSample() && val.n() > 1) {
             errors.add("Invalid rollout.val_kwargs.n = " + val.n()
@@ -279,8 +279,11 @@ final class Rules {
             if (scheme != null && !scheme.equals("file")) {
                 errors.add(
                         "Unsupported trainer.default_local_dir = '" + directory + "': this version writes a run to the"
-                                + " local file system only; name a folder that the driver and every executor reach, such as one"
-                                + " on a shared mount, without a scheme or with file:");
+                                + " local file system only; name a"
+                                + " folder that the driver and every"
+                                + " executor reach, such as one on a"
+                                + " shared mount, without a scheme or"
+                                + " with file:");
             }
         } catch (IllegalArgumentException e) {
             errors.add("Invalid trainer.default_local_dir = '" + directory + "': it is no path (" + e.getMessage()

@@ -12,5 +12,4 @@ import io.bellows.udfs.metrics.Metrics;
  * @param metrics to be merged with those of other sequences
  */
 @SuppressWarnings("ArrayRecordComponent") // produced once and read once, never compared
-public record Correction(
-        double[] weights, boolean[] mask, double sumOfWeights, long countOfWeights, Metrics metrics) {}
+public record Correction(double[] weights, boolean[] mask, double sumOfWeights, long countOfWeights, Metrics metrics) {}

@@ -11,7 +11,6 @@ import io.bellows.engine.SamplingParams;
 import io.bellows.model.Kernels;
 import io.bellows.model.ModelConfig;
 import io.bellows.model.Weights;
-import io.bellows.text.ChatTokenizer;
 import io.bellows.text.SpecialTokens;
 import io.bellows.text.StreamingDecoder;
 import io.bellows.text.Tokenizer;
@@ -20,7 +19,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.IntFunction;
 import java.util.stream.LongStream;
@@ -41,6 +39,9 @@ final class GenerateCommand extends Subcommand {
 
     @Mixin
     private PromptOptions prompts;
+
+    @Mixin
+    private TemplateOptions template;
 
     @Option(names = "-n", defaultValue = "1", paramLabel = "N", description = "Samples per prompt (default: 1).")
     private int samples;
@@ -91,11 +92,13 @@ final class GenerateCommand extends Subcommand {
         if (samples < 1 || slots < 1) {
             throw new UsageException("Invalid -n " + samples + " or --slots " + slots + ": expected at least 1");
         }
-        try (ChatTokenizer chat = ChatTokenizer.load(model, Map.of())) {
-            SamplingParams sampling = sampling(chat.tokenizer().stopIds());
+        try (Tokenizer tokenizer = Tokenizer.load(model)) {
+            SamplingParams sampling = sampling(tokenizer.stopIds());
             ModelConfig config = ModelConfig.read(model);
-            List<int[]> inputs = prompts.read(chat, config.vocabularySize(), config.maxPositions() - maxTokens);
-            return generate(console, chat.tokenizer(), requests(inputs, sampling));
+            int longest = config.maxPositions() - maxTokens;
+            List<int[]> inputs =
+                    prompts.read(tokenizer, () -> template.chat(model, tokenizer), config.vocabularySize(), longest);
+            return generate(console, tokenizer, requests(inputs, sampling));
         }
     }
 

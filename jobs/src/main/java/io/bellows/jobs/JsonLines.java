@@ -7,7 +7,10 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,14 +35,18 @@ final class JsonLines implements AutoCloseable {
     /** Opens a file, or standard input for {@code -}. */
     static JsonLines open(Path file) throws IOException {
         if (file.toString().equals("-")) {
-            return new JsonLines(
-                    "standard input", new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)));
+            return new JsonLines("standard input", bytes(System.in));
         }
         if (!Files.isRegularFile(file)) {
             throw new UsageException(
                     "Cannot read " + file + ": no such file; give JSON lines, or - for standard input");
         }
-        return new JsonLines(file.toString(), Files.newBufferedReader(file));
+        return new JsonLines(file.toString(), bytes(Files.newInputStream(file)));
+    }
+
+    /** A byte a character: a line that is no UTF-8 is the error of that line, not the end of all. */
+    private static BufferedReader bytes(InputStream in) {
+        return new BufferedReader(new InputStreamReader(in, StandardCharsets.ISO_8859_1));
     }
 
     /** Moves to the next line that is not blank; false at the end. */
@@ -59,7 +66,13 @@ final class JsonLines implements AutoCloseable {
     ObjectNode object() {
         JsonNode node;
         try {
-            node = JSON.readTree(text);
+            byte[] utf8 = text.getBytes(StandardCharsets.ISO_8859_1);
+            node = JSON.readTree(StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(utf8))
+                    .toString());
+        } catch (CharacterCodingException e) {
+            throw new IllegalArgumentException("Invalid line: it is not UTF-8", e);
         } catch (JsonProcessingException e) {
             throw new IllegalArgumentException("Invalid JSON: " + e.getOriginalMessage(), e);
         }

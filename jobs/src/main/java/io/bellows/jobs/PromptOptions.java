@@ -1,10 +1,10 @@
 package io.bellows.jobs;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.bellows.text.ChatTokenizer;
 import io.bellows.text.GenerationPrompt;
 import io.bellows.text.Message;
+import io.bellows.text.Tokenizer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,7 +21,9 @@ final class PromptOptions {
     @Option(names = "--system", paramLabel = "TEXT", description = "System message put before --prompt.")
     private String system;
 
-    @Option(names = "--raw", description = "Encode the prompt as it is, without the chat template.")
+    @Option(
+            names = "--raw",
+            description = "Encode the prompt as it is, without the chat template; the tokenizer's BOS comes first.")
     private boolean raw;
 
     static final class Source {
@@ -35,19 +37,27 @@ final class PromptOptions {
         private Path input;
     }
 
+    private ChatTokenizer chat;
+
+    /** Opens the chat template, which a folder need not have as long as no prompt asks for it. */
+    interface ChatSource {
+        ChatTokenizer open() throws IOException;
+    }
+
     /**
      * The prompts as token ids.
      *
+     * @param template opened for the first prompt that needs it
      * @param vocabularySize ids are below it
      * @param longest most tokens of a prompt that leave room for an answer
      * @throws UsageException naming every prompt that is wrong
      */
-    List<int[]> read(ChatTokenizer chat, int vocabularySize, int longest) throws IOException {
+    List<int[]> read(Tokenizer tokenizer, ChatSource template, int vocabularySize, int longest) throws IOException {
         List<int[]> prompts = new ArrayList<>();
         List<String> errors = new ArrayList<>();
         if (source.prompts != null) {
             for (String prompt : source.prompts) {
-                collect(prompts, errors, longest, "--prompt", () -> encode(chat, prompt));
+                collect(prompts, errors, longest, "--prompt", () -> encode(tokenizer, template, prompt));
             }
         } else {
             try (JsonLines lines = JsonLines.open(source.input)) {
@@ -57,7 +67,7 @@ final class PromptOptions {
                             errors,
                             longest,
                             lines.place(),
-                            () -> encode(chat, lines.object(), vocabularySize));
+                            () -> encode(tokenizer, template, lines.object(), vocabularySize));
                 }
             }
         }
@@ -71,11 +81,11 @@ final class PromptOptions {
     }
 
     private interface Encoding {
-        int[] ids();
+        int[] ids() throws IOException;
     }
 
-    private static void collect(
-            List<int[]> prompts, List<String> errors, int longest, String place, Encoding encoding) {
+    private static void collect(List<int[]> prompts, List<String> errors, int longest, String place, Encoding encoding)
+            throws IOException {
         try {
             int[] ids = encoding.ids();
             if (ids.length == 0 || ids.length > longest) {
@@ -88,31 +98,38 @@ final class PromptOptions {
         }
     }
 
-    private int[] encode(ChatTokenizer chat, String prompt) {
+    private int[] encode(Tokenizer tokenizer, ChatSource template, String prompt) throws IOException {
         if (raw) {
-            return chat.tokenizer().encode(prompt);
+            return tokenizer.encodePrompt(prompt);
         }
         List<Message> messages = new ArrayList<>();
         if (system != null) {
             messages.add(Message.of("system", system));
         }
         messages.add(Message.of("user", prompt));
-        return chat.encode(messages, null, GenerationPrompt.ADD).ids();
+        return chat(template).encode(messages, null, GenerationPrompt.ADD).ids();
     }
 
-    private int[] encode(ChatTokenizer chat, ObjectNode line, int vocabularySize) {
+    private int[] encode(Tokenizer tokenizer, ChatSource template, ObjectNode line, int vocabularySize)
+            throws IOException {
         if (line.path("prompt").isTextual()) {
-            return encode(chat, line.get("prompt").textValue());
+            return encode(tokenizer, template, line.get("prompt").textValue());
         }
         if (line.path("ids").isArray()) {
             return TokenIds.read(line.get("ids"), vocabularySize);
         }
         if (line.path("messages").isArray()) {
-            List<Message> messages = new ArrayList<>();
-            line.get("messages").forEach(message -> messages.add(Message.fromJson(message)));
-            JsonNode tools = line.path("tools").isArray() ? line.get("tools") : null;
-            return chat.encode(messages, tools, GenerationPrompt.ADD).ids();
+            return ChatRequest.read(line)
+                    .encode(chat(template), GenerationPrompt.ADD)
+                    .ids();
         }
         throw new IllegalArgumentException("Invalid line " + line + ": give prompt, messages or ids");
+    }
+
+    private ChatTokenizer chat(ChatSource template) throws IOException {
+        if (chat == null) {
+            chat = template.open();
+        }
+        return chat;
     }
 }

@@ -1,24 +1,22 @@
 package io.bellows.jobs;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.bellows.text.ChatPrompt;
 import io.bellows.text.ChatTokenizer;
 import io.bellows.text.GenerationPrompt;
-import io.bellows.text.Message;
+import io.bellows.text.Tokenizer;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Map;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 @Command(
         name = "render",
         description = {
             "Renders conversations with a model's chat template, as JSON lines.",
-            "In:  {\"messages\":[…],\"tools\":[…],\"add_generation_prompt\":true}",
+            "In:  {\"messages\":[…],\"tools\":[…],\"add_generation_prompt\":true,",
+            "      \"chat_template_kwargs\":{\"enable_thinking\":false}}",
             "Out: {\"text\":\"…\",\"ids\":[…]} or {\"error\":\"…\"}, in order."
         })
 final class RenderCommand extends Subcommand {
@@ -37,13 +35,17 @@ final class RenderCommand extends Subcommand {
             description = "JSON lines; - is standard input.")
     private Path input;
 
+    @Mixin
+    private TemplateOptions template;
+
     @Override
     ObjectNode run(Console console) throws IOException {
         ModelArguments.requireTokenizer(model);
         int rows = 0;
         int errors = 0;
-        try (JsonLines lines = JsonLines.open(input);
-                ChatTokenizer tokenizer = ChatTokenizer.load(model, Map.of())) {
+        try (Tokenizer opened = Tokenizer.load(model);
+                ChatTokenizer tokenizer = template.chat(model, opened);
+                JsonLines lines = JsonLines.open(input)) {
             while (lines.next()) {
                 ObjectNode rendered = render(lines, tokenizer);
                 errors += rendered.has("error") ? 1 : 0;
@@ -58,28 +60,13 @@ final class RenderCommand extends Subcommand {
     private static ObjectNode render(JsonLines lines, ChatTokenizer tokenizer) {
         try {
             ObjectNode request = lines.object();
-            ChatPrompt prompt = tokenizer.encode(messages(request), tools(request), generationPrompt(request));
+            ChatPrompt prompt = ChatRequest.read(request).encode(tokenizer, generationPrompt(request));
             ObjectNode answer = object().put("text", prompt.text());
             TokenIds.put(answer, "ids", prompt.ids());
             return answer;
         } catch (RuntimeException e) {
             return object().put("error", lines.place() + ": " + Failures.message(e));
         }
-    }
-
-    private static List<Message> messages(ObjectNode request) {
-        JsonNode given = request.get("messages");
-        if (given == null || !given.isArray()) {
-            throw new IllegalArgumentException("Invalid conversation: messages must be a list of {role, content}");
-        }
-        List<Message> messages = new ArrayList<>();
-        given.forEach(message -> messages.add(Message.fromJson(message)));
-        return messages;
-    }
-
-    private static JsonNode tools(ObjectNode request) {
-        JsonNode tools = request.get("tools");
-        return tools == null || tools.isNull() ? null : tools;
     }
 
     private static GenerationPrompt generationPrompt(ObjectNode request) {

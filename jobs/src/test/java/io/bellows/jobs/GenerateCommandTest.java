@@ -59,6 +59,41 @@ class GenerateCommandTest {
     }
 
     @Test
+    void aRawPromptNeedsNoChatTemplateAndBeginsWithTheBos(@TempDir Path folder) throws IOException {
+        for (String file : List.of("config.json", "model.safetensors", "tokenizer.json")) {
+            Files.copy(Path.of(MODEL, file), folder.resolve(file));
+        }
+        Files.writeString(
+                folder.resolve("tokenizer_config.json"),
+                "{\"bos_token\": \"<|im_start|>\", \"add_bos_token\": true, \"pad_token\": null}");
+        JsonNode generations = raw(folder, "a", "<|im_start|>a").result().get("generations");
+        assertThat(generations.get(0).get("prompt_ids"))
+                .hasSize(2)
+                .isEqualTo(generations.get(1).get("prompt_ids"));
+        assertThat(generations.get(0).get("prompt_ids").get(0).asInt()).isEqualTo(1022);
+
+        CommandLineRun chat = CommandLineRun.of("generate", "--model", folder.toString(), "--prompt", "a");
+        assertThat(chat.exitCode()).isEqualTo(1);
+        assertThat(chat.err())
+                .contains("Cannot find a chat template in " + folder + ": add the file chat_template.jinja");
+    }
+
+    private static CommandLineRun raw(Path model, String first, String second) {
+        return CommandLineRun.of(
+                "generate",
+                "--json",
+                "--raw",
+                "--model",
+                model.toString(),
+                "--max-tokens",
+                "1",
+                "--prompt",
+                first,
+                "--prompt",
+                second);
+    }
+
+    @Test
     void aPromptIsRequired() {
         assertThat(CommandLineRun.of("generate", "--model", MODEL).exitCode()).isEqualTo(2);
     }

@@ -3,9 +3,11 @@ package io.bellows.config;
 import io.bellows.model.InvalidModelException;
 import io.bellows.model.ModelConfig;
 import io.bellows.reward.RewardRegistry;
+import io.bellows.text.ChatTemplate;
 import java.io.File;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
@@ -78,6 +80,28 @@ final class Rules {
                     + ": it is used with model.init_config only; set that or remove this");
         }
         modelHoldsLongestSequence();
+        chatTemplate();
+    }
+
+    private void chatTemplate() {
+        String folder = config.model().path();
+        if (folder == null || !new File(folder).exists()) {
+            return; // noted as missing
+        }
+        try {
+            ChatTemplate template = ChatTemplate.load(java.nio.file.Path.of(folder));
+            Map<String, Object> variables = config.data().applyChatTemplateKwargs();
+            template.check(variables);
+            if (config.trainer().deterministic() && template.readsToday(variables)) {
+                errors.add("Invalid trainer.deterministic = true: the chat template of model.path = '" + folder
+                        + "' asks for today's date; set it with data.apply_chat_template_kwargs.strftime_now=2024-07-26,"
+                        + " or another day");
+            }
+        } catch (IOException e) {
+            errors.add("Invalid model.path = '" + folder + "': " + e.getMessage());
+        } catch (IllegalArgumentException e) {
+            errors.add("Invalid data.apply_chat_template_kwargs: " + e.getMessage());
+        }
     }
 
     private void modelHoldsLongestSequence() {

@@ -1,6 +1,7 @@
 package io.bellows.data;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 
@@ -37,6 +38,24 @@ final class JsonText {
             }
         }
         return message;
+    }
+
+    /**
+     * The function schemas of a column, each an object or a text holding one; null when there are none. Names of tools are
+     * no schemas: they flag the row.
+     */
+    ArrayNode schemas(String column, ObjectNode row) {
+        ArrayNode schemas = row.arrayNode();
+        for (JsonNode tool : row.path(column)) {
+            JsonNode schema = tool.isTextual() ? parsed(column, tool) : tool;
+            if (!schema.isObject()) {
+                flag = "'" + column + "' stays out of the prompt: " + RowJson.shortened(tool.toString())
+                        + " is no function schema";
+                return null;
+            }
+            schemas.add(schema);
+        }
+        return schemas.isEmpty() ? null : schemas;
     }
 
     private JsonNode parsed(String what, JsonNode text) {

@@ -66,15 +66,9 @@ final class PromptReader {
         if (truth != null) {
             extra.set("ground_truth", truth);
         }
-        JsonNode tools = row.path("tools").isArray() ? row.get("tools") : row.path("tool_defs");
+        JsonNode tools = columns.schemas(row.path("tools").isArray() ? "tools" : "tool_defs", row);
         return new Prompt(
-                dataSource(row),
-                framed(prompt),
-                completion,
-                RowJson.textView(truth),
-                extra,
-                tools.isArray() && !tools.isEmpty() ? tools : null,
-                columns.flag());
+                dataSource(row), framed(prompt), completion, RowJson.textView(truth), extra, tools, columns.flag());
     }
 
     private List<Message> messages(ObjectNode raw, String column, String role, JsonText columns) {

@@ -46,9 +46,10 @@ final class PromptRow implements Serializable {
             rows(prompt.prompt()),
             rows(prompt.completion()),
             prompt.groundTruth(),
-            prompt.extra().toString()
+            prompt.extra().toString(),
+            prompt.tools() == null ? null : prompt.tools().toString()
         };
-        return new PromptRow(place, null, prompt.flag(), hash(prompt.prompt()), columns, promptLength);
+        return new PromptRow(place, null, prompt.flag(), hash(prompt), columns, promptLength);
     }
 
     /** Where it stands. */
@@ -66,7 +67,7 @@ final class PromptRow implements Serializable {
         return flag;
     }
 
-    /** SHA-256 of the prompt's messages. */
+    /** SHA-256 of the prompt: its messages and tools. */
     String promptHash() {
         return promptHash;
     }
@@ -84,7 +85,15 @@ final class PromptRow implements Serializable {
     /** A row of {@link PromptSchema#PROMPT}. */
     Row numbered(long index) {
         return RowFactory.create(
-                columns[0], index, columns[1], columns[2], columns[3], columns[4], columns[5], promptLength);
+                columns[0],
+                index,
+                columns[1],
+                columns[2],
+                columns[3],
+                columns[4],
+                columns[5],
+                columns[6],
+                promptLength);
     }
 
     private static Object rows(List<Message> messages) {
@@ -93,11 +102,14 @@ final class PromptRow implements Serializable {
                 : messages.stream().map(PromptSchema::row).toArray(Row[]::new);
     }
 
-    private static String hash(List<Message> prompt) {
+    private static String hash(PromptReader.Prompt prompt) {
         try {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            for (Message message : prompt) {
+            for (Message message : prompt.prompt()) {
                 digest.update(message.toJson().toString().getBytes(StandardCharsets.UTF_8));
+            }
+            if (prompt.tools() != null) {
+                digest.update(prompt.tools().toString().getBytes(StandardCharsets.UTF_8));
             }
             return HexFormat.of().formatHex(digest.digest());
         } catch (NoSuchAlgorithmException e) {

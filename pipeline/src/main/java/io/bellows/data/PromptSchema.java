@@ -1,5 +1,6 @@
 package io.bellows.data;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.bellows.text.Message;
 import java.util.List;
 import org.apache.spark.sql.Row;
@@ -21,7 +22,8 @@ public final class PromptSchema {
     /**
      * A prompt: prompt_id (digest of the file, colon, row of the file from 0), row_index (position in the dataset),
      * data_source, prompt and completion (arrays of {@link #MESSAGE}; completion nullable), ground_truth (text, nullable),
-     * extra (JSON object of all other columns, with ground_truth in its own shape), prompt_length (tokens).
+     * extra (JSON object of all other columns, with ground_truth in its own shape), tools (JSON array of the function schemas
+     * that the chat template shows, nullable), prompt_length (tokens).
      */
     public static final StructType PROMPT = new StructType()
             .add("prompt_id", DataTypes.StringType, false)
@@ -31,6 +33,7 @@ public final class PromptSchema {
             .add("completion", DataTypes.createArrayType(MESSAGE, false))
             .add("ground_truth", DataTypes.StringType)
             .add("extra", DataTypes.StringType, false)
+            .add("tools", DataTypes.StringType)
             .add("prompt_length", DataTypes.IntegerType, false);
 
     private PromptSchema() {}
@@ -39,6 +42,12 @@ public final class PromptSchema {
     public static List<Message> messages(Row row, String column) {
         List<Row> rows = row.getList(row.fieldIndex(column));
         return rows == null ? null : rows.stream().map(PromptSchema::message).toList();
+    }
+
+    /** The function schemas of a row of {@link #PROMPT}, or null. */
+    public static JsonNode tools(Row row) {
+        String tools = row.getAs("tools");
+        return tools == null ? null : RowJson.parse(tools);
     }
 
     /** A message as a row of {@link #MESSAGE}. */

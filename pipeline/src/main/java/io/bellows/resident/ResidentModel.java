@@ -154,12 +154,12 @@ public final class ResidentModel implements AutoCloseable {
     public synchronized ChatTokenizer tokenizer(WeightsRef ref, Map<String, Object> templateVariables) {
         if (tokenizer == null) {
             try {
-                tokenizer = ChatTokenizer.load(Path.of(ref.modelFolder()), templateVariables);
+                tokenizer = ChatTokenizer.load(Path.of(ref.modelFolder()), Map.of());
             } catch (IOException e) {
                 throw new UncheckedIOException("Cannot load the tokenizer of " + ref.modelFolder(), e);
             }
         }
-        return templateVariables.isEmpty() ? tokenizer : tokenizer.withVariables(templateVariables);
+        return tokenizer.withVariables(templateVariables);
     }
 
     /**

@@ -143,8 +143,7 @@ final class RolloutRounds {
             StageTimer timer) {
         long rows =
                 (long) batch.rowIndices().length * stages.rollout().sampling().trajectoriesPerPrompt();
-        Dataset<Row> prompts =
-                training.batch(batch, firstPosition);
+        Dataset<Row> prompts = training.batch(batch, firstPosition);
         Dataset<Row> trajectories = timer.time(
                 "gen",
                 rows,

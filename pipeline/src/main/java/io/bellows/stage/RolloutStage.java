@@ -106,7 +106,8 @@ public record RolloutStage(String runId, ResidentSettings resident, RolloutSampl
 
     private static Prompt prompt(Row row, ChatTokenizer text) {
         List<Message> messages = PromptSchema.messages(row, "prompt");
-        int[] ids = text.encode(messages, null, GenerationPrompt.ADD).ids();
+        int[] ids = text.encode(messages, PromptSchema.tools(row), GenerationPrompt.ADD)
+                .ids();
         int position = row.getAs("position");
         return new Prompt(row, position, messages, ids);
     }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.bellows.text.jinja.RenderedText;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -26,22 +27,27 @@ public final class ChatTokenizer implements AutoCloseable {
      * Joins a template and a tokenizer.
      *
      * @param tokenizer is closed with this
-     * @param variables further variables of the template, such as {@code enable_thinking}
+     * @param variables further variables of the template, such as {@code enable_thinking}, see {@link ChatTemplate#render}
+     * @throws IllegalArgumentException when they name a template that is not there, or no date
      */
     public ChatTokenizer(ChatTemplate template, Tokenizer tokenizer, Map<String, Object> variables) {
+        template.check(variables);
         this.template = template;
         this.tokenizer = tokenizer;
-        this.variables = Map.copyOf(variables);
+        this.variables = new HashMap<>(variables); // values may be null
     }
 
     /**
      * Opens template and tokenizer of a folder.
      *
-     * @param variables further variables of the template, such as {@code enable_thinking}
+     * @param variables further variables of the template, such as {@code enable_thinking}, see {@link ChatTemplate#render}
      * @throws IOException when a file is missing or damaged; the text names it
+     * @throws IllegalArgumentException when the variables name a template that is not there, or no date
      */
     public static ChatTokenizer load(Path folder, Map<String, Object> variables) throws IOException {
-        return new ChatTokenizer(ChatTemplate.load(folder), Tokenizer.load(folder), variables);
+        ChatTemplate template = ChatTemplate.load(folder);
+        template.check(variables);
+        return new ChatTokenizer(template, Tokenizer.load(folder), variables);
     }
 
     /**
@@ -62,8 +68,22 @@ public final class ChatTokenizer implements AutoCloseable {
      * @throws io.bellows.text.jinja.TemplateException when the template refuses the conversation
      */
     public ChatPrompt encode(JsonNode messages, JsonNode tools, GenerationPrompt addGenerationPrompt) {
-        RenderedText text = template.rendered(messages, tools, addGenerationPrompt, variables);
-        return new ChatPrompt(text.value(), tokenizer.encode(text.value(), text::isTemplateText));
+        return encode(messages, tools, addGenerationPrompt, Map.of());
+    }
+
+    /**
+     * Renders and encodes a conversation that brings variables of the template along.
+     *
+     * @param messages an array of objects with at least a role
+     * @param tools a JSON array of function schemas, or null
+     * @param content variables such as {@code documents}; special tokens that they spell stay text
+     * @throws io.bellows.text.jinja.TemplateException when the template refuses the conversation
+     */
+    public ChatPrompt encode(
+            JsonNode messages, JsonNode tools, GenerationPrompt addGenerationPrompt, Map<String, ?> content) {
+        RenderedText text = template.rendered(messages, tools, addGenerationPrompt, variables, content);
+        int[] ids = tokenizer.encode(text.value(), text::isTemplateText);
+        return new ChatPrompt(Tokenizer.withoutLoneSurrogates(text.value()), ids);
     }
 
     /** The same tokenizer and template with other template variables; close only one of the two. */

@@ -52,7 +52,13 @@ public record Message(String role, String content, String toolCalls, String tool
             throw new IllegalArgumentException(
                     "Invalid message " + shortened(node) + ": it has no role; give one such as \"user\"");
         }
-        return new Message(role, content(node), toolCalls(node), string(node, "tool_call_id"), string(node, "name"));
+        String content = content(node);
+        String toolCalls = toolCalls(node);
+        if (content == null && (toolCalls == null || toolCalls.equals("[]"))) {
+            throw new IllegalArgumentException("Invalid message " + shortened(node)
+                    + ": it has neither content nor tool_calls; an empty text is a content too");
+        }
+        return new Message(role, content, toolCalls, string(node, "tool_call_id"), string(node, "name"));
     }
 
     /** The message as an object of the chat completions API; absent fields are left out, except content. */

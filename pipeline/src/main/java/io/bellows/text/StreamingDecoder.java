@@ -15,16 +15,15 @@ public final class StreamingDecoder {
     /** A character has at most four bytes, hence at most three that wait for another token. */
     private static final int MAX_WAITING = 3;
 
-    /** Tokens kept before the new ones: some decoders treat the first token of a text differently. */
-    private static final int CONTEXT = 4;
-
+    /** Tokens after which the window is cut at any rate: bytes that never make a character. */
     private static final int MAX_WINDOW = 64;
 
     private final Tokenizer tokenizer;
     private final SpecialTokens specialTokens;
-    private int[] window = new int[CONTEXT * 2];
+    private int[] window = new int[8];
     private int size;
     private int emitted; // characters of the window's text that were handed out
+    private int boundary; // tokens of the window up to the last point at which no character was open
 
     /** A decoder at the start of a text. */
     public StreamingDecoder(Tokenizer tokenizer, SpecialTokens specialTokens) {
@@ -44,8 +43,11 @@ public final class StreamingDecoder {
             broken = Math.min(broken, MAX_WAITING);
         }
         String complete = take(text, text.length() - broken);
-        if (broken == 0 || size > MAX_WINDOW) {
-            forget();
+        if (broken == 0) {
+            forgetBefore(boundary);
+            boundary = size;
+        } else if (size > MAX_WINDOW) {
+            forgetBefore(size - MAX_WAITING - 1);
         }
         return complete;
     }
@@ -56,6 +58,7 @@ public final class StreamingDecoder {
         String rest = take(text, text.length());
         size = 0;
         emitted = 0;
+        boundary = 0;
         return rest;
     }
 
@@ -68,14 +71,19 @@ public final class StreamingDecoder {
         return piece;
     }
 
-    /** Drops all but the last tokens, so that a long text costs no more per token than a short one. */
-    private void forget() {
-        if (size <= CONTEXT) {
+    /**
+     * Drops the tokens before {@code start}, so that a long text costs no more per token than a short one. What stays has
+     * text of its own, since decoders treat the first of a text differently: they take off its leading blank.
+     */
+    private void forgetBefore(int start) {
+        int[] kept = Arrays.copyOfRange(window, start, size);
+        String text = start == 0 ? "" : tokenizer.decode(kept, specialTokens);
+        if (text.isEmpty()) {
             return;
         }
-        System.arraycopy(window, size - CONTEXT, window, 0, CONTEXT);
-        size = CONTEXT;
-        String text = text();
+        window = kept;
+        size = kept.length;
+        boundary = 0;
         emitted = text.length() - Math.min(brokenAtEnd(text), MAX_WAITING);
     }
 

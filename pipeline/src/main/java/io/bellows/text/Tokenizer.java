@@ -35,6 +35,7 @@ public final class Tokenizer implements AutoCloseable {
     private final int vocabSize;
     private final Map<String, String> namedTokens;
     private final int[] stopIds;
+    private final boolean addsBos;
 
     private Tokenizer(TokenizerFiles files) throws IOException {
         JsonNode json = files.tokenizer();
@@ -49,6 +50,7 @@ public final class Tokenizer implements AutoCloseable {
         try {
             byte[] disguise = controlTokens.disguise(json).toString().getBytes(StandardCharsets.UTF_8);
             this.disguised = open(disguise, file);
+            this.addsBos = addsBos(files.config().path("add_bos_token"));
         } catch (IOException | RuntimeException e) {
             original.close();
             throw e;
@@ -71,6 +73,20 @@ public final class Tokenizer implements AutoCloseable {
      */
     public int[] encode(String text) {
         return encode(original, text);
+    }
+
+    /**
+     * The ids of a plain text that a model is to continue: as {@link #encode}, after the token that begins a sequence
+     * where the tokenizer puts one ({@code add_bos_token} of tokenizer_config.json, else the post-processor of
+     * tokenizer.json). A text that begins with that token does not get a second one.
+     */
+    public int[] encodePrompt(String text) {
+        int[] textIds = encode(text);
+        if (!addsBos || (textIds.length > 0 && textIds[0] == bosId().getAsInt())) {
+            return textIds;
+        }
+        return IntStream.concat(IntStream.of(bosId().getAsInt()), IntStream.of(textIds))
+                .toArray();
     }
 
     /** The ids of a text in which nothing is a special token, whatever it spells: {@code <|im_end|>} is ten characters. */
@@ -147,6 +163,17 @@ public final class Tokenizer implements AutoCloseable {
         disguised.close();
     }
 
+    private boolean addsBos(JsonNode configured) {
+        if (bosId().isEmpty()) {
+            return false;
+        }
+        if (configured.isBoolean()) {
+            return configured.booleanValue();
+        }
+        long[] added = original.encode("", true, false).getIds();
+        return added.length > 0 && added[0] == bosId().getAsInt();
+    }
+
     private OptionalInt idOfNamed(String role) {
         String token = namedTokens.get(role);
         return token == null ? OptionalInt.empty() : idOf(token);
@@ -166,7 +193,7 @@ public final class Tokenizer implements AutoCloseable {
     }
 
     /** Half a surrogate pair, which JSON can smuggle in, has no UTF-8 form: the native library would not take it. */
-    private static String withoutLoneSurrogates(String text) {
+    static String withoutLoneSurrogates(String text) {
         for (int i = 0; i < text.length(); i++) {
             if (Character.isSurrogate(text.charAt(i))) {
                 return new String(text.getBytes(StandardCharsets.UTF_16LE), StandardCharsets.UTF_16LE);

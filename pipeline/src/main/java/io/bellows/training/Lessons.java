@@ -1,5 +1,6 @@
 package io.bellows.training;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.bellows.data.PromptSchema;
 import io.bellows.text.ChatTokenizer;
 import io.bellows.text.GenerationPrompt;
@@ -65,8 +66,9 @@ public record Lessons(String modelFolder, Map<String, Object> templateVariables,
         List<Message> all = new ArrayList<>(prompt);
         all.addAll(PromptSchema.messages(row, "completion"));
         String id = row.getAs("prompt_id");
-        int[] promptIds = tokenizer.encode(prompt, null, GenerationPrompt.ADD).ids();
-        int[] allIds = tokenizer.encode(all, null, GenerationPrompt.NONE).ids();
+        JsonNode tools = PromptSchema.tools(row);
+        int[] promptIds = tokenizer.encode(prompt, tools, GenerationPrompt.ADD).ids();
+        int[] allIds = tokenizer.encode(all, tools, GenerationPrompt.NONE).ids();
         if (allIds.length <= promptIds.length || !Arrays.equals(promptIds, Arrays.copyOf(allIds, promptIds.length))) {
             throw new IllegalArgumentException("Cannot learn row " + id + ": the chat template of " + modelFolder
                     + " renders the conversation differently from its prompt, so what to learn cannot be told apart");

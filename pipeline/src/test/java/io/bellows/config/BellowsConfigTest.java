@@ -30,6 +30,7 @@ class BellowsConfigTest {
         Files.writeString(
                 folder.resolve("model/config.json"),
                 shape.replace("\"max_position_embeddings\": 512", "\"max_position_embeddings\": 1024"));
+        Files.writeString(folder.resolve("model/chat_template.jinja"), "{{ messages[0].content }}");
         yaml = write("""
                 data:
                   train_files: %1$s/train.jsonl
@@ -65,6 +66,29 @@ class BellowsConfigTest {
 
         assertThat(config.actor().clipLow()).isEqualTo(0.3);
         assertThat(config.actor().clipHigh()).isEqualTo(0.28);
+    }
+
+    @Test
+    void variablesOfTheChatTemplateAreCheckedAgainstTheFolder() throws IOException {
+        assertThat(errors("data.apply_chat_template_kwargs={chat_template: rag}"))
+                .singleElement()
+                .asString()
+                .startsWith("Invalid data.apply_chat_template_kwargs: Cannot find the chat template 'rag'");
+        assertThat(errors("data.apply_chat_template_kwargs={strftime_now: soon}"))
+                .singleElement()
+                .asString()
+                .contains("Invalid template variable strftime_now: 'soon' is no date");
+        Files.writeString(folder.resolve("model/chat_template.jinja"), "{{ strftime_now('%Y') }}");
+        assertThat(errors("trainer.deterministic=true"))
+                .singleElement()
+                .asString()
+                .contains("trainer.deterministic = true", "asks for today's date", "strftime_now=2024-07-26");
+        load("trainer.deterministic=true", "data.apply_chat_template_kwargs.strftime_now=2024-07-26");
+        Files.delete(folder.resolve("model/chat_template.jinja"));
+        assertThat(errors())
+                .singleElement()
+                .asString()
+                .contains("Cannot find a chat template in " + folder + "/model: add the file chat_template.jinja");
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.bellows.data;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.node.TextNode;
 import io.bellows.SparkTest;
 import io.bellows.data.DatasetOptions.BadRows;
 import io.bellows.data.DatasetOptions.Completions;
@@ -411,6 +412,37 @@ class PromptDatasetTest extends SparkTest {
             assertThat(PromptSchema.messages(row, "completion").get(0).toolCalls())
                     .isEqualTo(
                             "[{\"id\":\"1\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":{\"x\":1}}}]");
+        }
+    }
+
+    @Test
+    void functionSchemasReachThePromptHoweverTheyAreWritten() throws IOException {
+        String schema = "{\"type\":\"function\",\"function\":{\"name\":\"f\"}}";
+        String quoted = new TextNode(schema).toString();
+        String file = write(
+                "schemas.jsonl",
+                String.join(
+                        "\n",
+                        "{\"prompt\": \"a\", \"tools\": [" + schema + "]}",
+                        "{\"prompt\": \"b\", \"tools\": [" + quoted + "]}",
+                        "{\"prompt\": \"c\", \"tools\": " + new TextNode("[" + schema + "]") + "}",
+                        "{\"prompt\": \"d\", \"tool_defs\": [" + schema + "]}",
+                        "{\"prompt\": \"e\", \"tools\": []}",
+                        "{\"prompt\": \"f\", \"tools\": [\"calculator\"]}"));
+        PromptLength.Source countingTools = () -> (prompt, tools) -> tools == null ? 1 : 1 + tools.size();
+        try (PromptDataset dataset =
+                PromptDataset.load(spark, List.of(file), DatasetOptions.defaults(), countingTools)) {
+            List<Row> rows = dataset.rows().collectAsList();
+            assertThat(rows)
+                    .extracting(row -> row.<String>getAs("tools"))
+                    .containsExactly(
+                            "[" + schema + "]", "[" + schema + "]", "[" + schema + "]", "[" + schema + "]", null, null);
+            assertThat(rows)
+                    .extracting(row -> row.<Integer>getAs("prompt_length"))
+                    .containsExactly(2, 2, 2, 2, 1, 1);
+            assertThat(dataset.report().flags()).hasSize(1);
+            assertThat(dataset.report().flags().get(0).toString())
+                    .isEqualTo(file + ":6: 'tools' stays out of the prompt: \"calculator\" is no function schema");
         }
     }
 

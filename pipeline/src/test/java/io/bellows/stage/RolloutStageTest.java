@@ -3,6 +3,8 @@ package io.bellows.stage;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.bellows.SparkTest;
 import io.bellows.data.PromptSchema;
 import io.bellows.engine.Admission;
@@ -14,10 +16,17 @@ import io.bellows.resident.ExecutorHost;
 import io.bellows.resident.ExecutorHost.Role;
 import io.bellows.resident.ResidentSettings;
 import io.bellows.resident.WeightsRef;
+import io.bellows.text.ChatPrompt;
+import io.bellows.text.ChatTokenizer;
+import io.bellows.text.GenerationPrompt;
 import io.bellows.text.Message;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 import org.apache.spark.api.java.function.ForeachPartitionFunction;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -32,6 +41,7 @@ class RolloutStageTest extends SparkTest {
     private static final String RUN = "rollout-test";
     private static final ResidentSettings SETTINGS =
             new ResidentSettings(128, 2, 64, Admission.ORDERED, 1, ComputeType.FLOAT32);
+    private static final Message COUNT = Message.of("user", "count");
     private static final WeightsRef WEIGHTS =
             WeightsRef.initial(GoldenModel.named("qwen2").folder().toString());
 
@@ -41,17 +51,37 @@ class RolloutStageTest extends SparkTest {
     }
 
     private static Dataset<Row> rollOut(int samples) {
+        return rollOut(null, samples, 80, SETTINGS);
+    }
+
+    private static Dataset<Row> rollOut(String tools, int samples, int maxTokens, ResidentSettings settings) {
         Row prompt = RowFactory.create(
-                "file:0", 0L, "test", List.of(PromptSchema.row(Message.of("user", "count"))), null, null, "{}", 10, 0);
+                "file:0", 0L, "test", List.of(PromptSchema.row(COUNT)), null, null, "{}", tools, 10, 0);
         Dataset<Row> prompts = spark.createDataFrame(
                 List.of(prompt), PromptSchema.PROMPT.add("position", DataTypes.IntegerType, false));
         RolloutSampling sampling = new RolloutSampling(
-                samples, RolloutSampling.Baseline.NONE, 1, -1, 1, 0, 80, List.of(), 7, new HashMap<>());
-        return new RolloutStage(RUN, SETTINGS, sampling, 1).run(prompts, 1, WEIGHTS);
+                samples, RolloutSampling.Baseline.NONE, 1, -1, 1, 0, maxTokens, List.of(), 7, new HashMap<>());
+        return new RolloutStage(RUN, settings, sampling, 1).run(prompts, 1, WEIGHTS);
     }
 
     private static InferenceEngine engine() {
         return ExecutorHost.model(RUN, Role.POLICY, WEIGHTS, SETTINGS).engine(WEIGHTS);
+    }
+
+    @Test
+    void theToolsOfARowAreInItsPrompt() throws IOException {
+        String tools = "[{\"type\":\"function\",\"function\":{\"name\":\"add\"}}]";
+        ResidentSettings roomy = new ResidentSettings(512, 2, 64, Admission.ORDERED, 1, ComputeType.FLOAT32);
+        Row trajectory = rollOut(tools, 1, 1, roomy).first();
+        try (ChatTokenizer text = ChatTokenizer.load(Path.of(WEIGHTS.modelFolder()), Map.of())) {
+            JsonNode schemas = new JsonMapper().readTree(tools);
+            ChatPrompt expected = text.encode(List.of(COUNT), schemas, GenerationPrompt.ADD);
+            assertThat(expected.text())
+                    .contains(schemas.get(0).path("function").path("name").asText());
+            assertThat(trajectory.<Integer>getList(trajectory.fieldIndex("prompt_ids")))
+                    .containsExactlyElementsOf(
+                            IntStream.of(expected.ids()).boxed().toList());
+        }
     }
 
     @Test

@@ -27,6 +27,9 @@ class ChatTokenizerTest {
 
     private static final int START = 1022;
     private static final int END = 1023;
+    private static final JsonNode TOOLS = JsonNodeFactory.instance
+            .arrayNode()
+            .add(JsonNodeFactory.instance.objectNode().put("name", "f"));
 
     private ChatTokenizer chat;
 
@@ -142,24 +145,65 @@ class ChatTokenizerTest {
     }
 
     @Test
-    void aFileChatTemplateJinjaComesFirst(@TempDir Path folder) throws IOException {
-        write(folder, "from config");
-        Files.writeString(folder.resolve("chat_template.jinja"), "from file");
-        assertThat(ChatTemplate.load(folder).render(List.of(), null, GenerationPrompt.NONE, Map.of()))
-                .isEqualTo("from file");
+    void ofNamedTemplatesToolUseServesConversationsWithToolsAndAVariableNamesAnother(@TempDir Path folder)
+            throws IOException {
+        Files.writeString(folder.resolve("tokenizer_config.json"), """
+                {"chat_template": [{"name": "default", "template": "plain"}, {"name": "tool_use", "template": "tools"},
+                                   {"name": "rag", "template": "{{ documents[0] }}{{ chat_template is defined }}"}]}
+                """);
+        ChatTemplate template = ChatTemplate.load(folder);
+        assertThat(render(template, null, Map.of())).isEqualTo("plain");
+        assertThat(render(template, TOOLS, Map.of())).isEqualTo("tools");
+        assertThat(render(template, TOOLS, Map.of("chat_template", "rag", "documents", List.of("d"))))
+                .isEqualTo("dFalse");
+        assertThatThrownBy(() -> template.check(Map.of("chat_template", "other")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("Cannot find the chat template 'other': the model folder has [default, rag, tool_use];"
+                        + " name one of these with the template variable chat_template");
     }
 
     @Test
-    void ofNamedTemplatesToolUseServesConversationsWithTools(@TempDir Path folder) throws IOException {
+    void templateFilesStandInForAllThatTheConfigurationHolds(@TempDir Path folder) throws IOException {
         Files.writeString(folder.resolve("tokenizer_config.json"), """
-                {"chat_template": [{"name": "default", "template": "plain"}, {"name": "tool_use", "template": "tools"}]}
+                {"chat_template": [{"name": "default", "template": "old"}, {"name": "tool_use", "template": "old tools"}]}
                 """);
+        Files.writeString(folder.resolve("chat_template.jinja"), "from file");
+        assertThat(render(ChatTemplate.load(folder), TOOLS, Map.of())).isEqualTo("from file");
+        Path more = Files.createDirectory(folder.resolve("additional_chat_templates"));
+        Files.writeString(more.resolve("tool_use.jinja"), "with tools");
+        Files.writeString(more.resolve("rag.jinja"), "with documents");
         ChatTemplate template = ChatTemplate.load(folder);
-        JsonNode tools = JsonNodeFactory.instance.arrayNode().add("t");
-        assertThat(template.render(List.of(), null, GenerationPrompt.NONE, Map.of()))
-                .isEqualTo("plain");
-        assertThat(template.render(List.of(), tools, GenerationPrompt.NONE, Map.of()))
-                .isEqualTo("tools");
+        assertThat(render(template, null, Map.of())).isEqualTo("from file");
+        assertThat(render(template, TOOLS, Map.of())).isEqualTo("with tools");
+        assertThat(render(template, null, Map.of("chat_template", "rag"))).isEqualTo("with documents");
+    }
+
+    @Test
+    void namesATemplateFileThatIsNoText(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("chat_template.jinja");
+        Files.write(file, new byte[] {'a', (byte) 0xe9});
+        assertThatThrownBy(() -> ChatTemplate.load(folder))
+                .hasMessage("Invalid chat template " + file + ": it is not UTF-8; save it as UTF-8");
+        Files.delete(file);
+        Path config = folder.resolve("tokenizer_config.json");
+        Files.writeString(config, "{\"chat_template\": [{\"name\": \"default\"}]}");
+        assertThatThrownBy(() -> ChatTemplate.load(folder))
+                .hasMessageStartingWith(
+                        "Invalid chat_template of " + config + ": expected a text, or a list of objects");
+    }
+
+    @Test
+    void aDateFromTheConfigurationIsTheDayOfEveryText(@TempDir Path folder) throws IOException {
+        write(folder, "{{ strftime_now('%d %b %Y') }}");
+        assertThat(render(ChatTemplate.load(folder), null, Map.of("strftime_now", "2024-07-05")))
+                .isEqualTo("05 Jul 2024");
+        assertThatThrownBy(() -> ChatTokenizer.load(folder, Map.of("strftime_now", "tomorrow")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("Invalid template variable strftime_now: 'tomorrow' is no date");
+    }
+
+    private static String render(ChatTemplate template, JsonNode tools, Map<String, Object> variables) {
+        return template.render(List.of(), tools, GenerationPrompt.NONE, variables);
     }
 
     @Test

@@ -44,6 +44,11 @@ class MessageTest {
         assertInvalid("[]", "Invalid message []");
         assertInvalid("{\"content\":\"x\"}", "Invalid message {\"content\":\"x\"}: it has no role");
         assertInvalid("{\"role\":1}", "Invalid role 1 of a message");
+        assertInvalid(
+                "{\"role\":\"user\"}", "Invalid message {\"role\":\"user\"}: it has neither content nor tool_calls");
+        assertInvalid(
+                "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[]}",
+                "Invalid message {\"role\":\"assistant\",\"content\":null,\"tool_calls\":[]}: it has neither");
         assertInvalid("{\"role\":\"user\",\"content\":5}", "Invalid content 5 of a message");
         assertInvalid("{\"role\":\"user\",\"tool_calls\":\"{\"}", "Invalid tool_calls {");
         assertInvalid("{\"role\":\"user\",\"tool_calls\":{}}", "Invalid tool_calls {}");

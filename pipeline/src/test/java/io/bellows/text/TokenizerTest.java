@@ -81,6 +81,25 @@ class TokenizerTest {
     }
 
     @Test
+    void takesTokensAsTheConfigurationMayWriteThem(@TempDir Path folder) throws IOException {
+        Files.copy(Golden.tokenizerFolder().resolve("tokenizer.json"), folder.resolve("tokenizer.json"));
+        Files.writeString(folder.resolve("tokenizer_config.json"), """
+                {"bos_token": {"content": "<|im_start|>", "special": true}, "pad_token": null, "add_bos_token": true,
+                 "eos_token": "<|im_end|>", "additional_special_tokens": null,
+                 "added_tokens_decoder": {"64": {"content": "a", "special": true}, "1023": null}}
+                """);
+        try (Tokenizer odd = Tokenizer.load(folder)) {
+            assertThat(odd.bosId()).hasValue(START);
+            assertThat(odd.padId()).isEmpty();
+            assertThat(odd.namedTokens()).containsOnlyKeys("bos_token", "eos_token");
+            assertThat(odd.encodePrompt("a")).containsExactly(START, 64);
+            assertThat(odd.encodePrompt("<|im_start|>a")).containsExactly(START, 64);
+            assertThat(odd.encodePrompt("")).containsExactly(START);
+        }
+        assertThat(tokenizer.encodePrompt("a")).containsExactly(64);
+    }
+
+    @Test
     void neitherTruncatesNorPadsLongText() {
         String text = "1".repeat(20_000);
         assertThat(tokenizer.encode(text)).hasSize(20_000);

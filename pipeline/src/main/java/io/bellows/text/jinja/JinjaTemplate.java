@@ -57,7 +57,19 @@ public final class JinjaTemplate {
      *     subset or exceeds the bounds of time, depth and size
      */
     public RenderedText render(Map<String, ?> content, Map<String, ?> trusted) {
-        Map<String, Object> globals = new HashMap<>(Globals.functions(clock));
+        return render(content, trusted, clock);
+    }
+
+    /**
+     * Renders the template at a time of one's choice.
+     *
+     * @param content variables whose text may come from anywhere
+     * @param trusted variables whose text counts as the template's own
+     * @param time what {@code strftime_now} reads
+     * @throws TemplateException as {@link #render(Map, Map)}
+     */
+    public RenderedText render(Map<String, ?> content, Map<String, ?> trusted, Clock time) {
+        Map<String, Object> globals = new HashMap<>(Globals.functions(time));
         trusted.forEach((name, value) -> globals.put(name, Values.of(value)));
         content.forEach((name, value) -> globals.put(name, Values.ofContent(value)));
         return render(globals);

@@ -87,7 +87,11 @@ class KillAndResumeTest {
         }
         letEnd(start(broken), broken);
 
-        for (String file : List.of("optimizer/state.safetensors", "actor/model.safetensors")) {
+        for (String file : List.of(
+                "optimizer/actor.safetensors",
+                "actor/model.safetensors",
+                "optimizer/critic.safetensors",
+                "critic/model.safetensors")) {
             assertThat(broken.resolve("checkpoints/000002").resolve(file))
                     .hasSameBinaryContentAs(
                             unbroken.resolve("checkpoints/000002").resolve(file));
@@ -192,8 +196,9 @@ class KillAndResumeTest {
                   ppo_mini_batch_size: 4
                   use_kl_loss: true
                   optim: {lr: 0.001}
+                critic: {enable: true, optim: {lr: 0.001}}
                 reward:
-                  functions: [{name: format_match, pattern: '[aeiou].*[aeiou]'}]
+                  functions: [{name: format_match, pattern: '([aeiou].*){4}'}]
                 trainer: {total_training_steps: 2, deterministic: true}
                 spark: {master: 'local[2]'}
                 """.formatted(RESOURCES));

@@ -79,7 +79,7 @@ public record ActorConfig(
 
         @Setting(
                 value = "true",
-                about = "Micro-batches by token budget: the only way here, so true",
+                about = "true: micro-batches of balanced work by token budget; false: of a number of rows",
                 onResume = OnResume.FREE)
         boolean useDynamicBsz,
 
@@ -89,6 +89,13 @@ public record ActorConfig(
                 about = "Tokens of a micro-batch; at least the longest sequence",
                 onResume = OnResume.FREE)
         int ppoMaxTokenLenPerGpu,
+
+        @Setting(
+                value = "null",
+                min = 1,
+                about = "Rows of a micro-batch, with actor.use_dynamic_bsz=false",
+                onResume = OnResume.FREE)
+        Integer ppoMicroBatchSizePerGpu,
 
         @Setting(value = "1.0", min = 0, about = "Largest gradient norm; longer gradients are scaled down to it")
         double gradClip,

@@ -14,6 +14,7 @@ import java.util.List;
  * @param rollout generation
  * @param algorithm advantages
  * @param actor the policy's loss and optimizer
+ * @param critic the critic's loss and optimizer
  * @param ref the reference policy
  * @param reward reward functions
  * @param sft what only supervised fine-tuning reads
@@ -26,6 +27,7 @@ public record BellowsConfig(
         RolloutConfig rollout,
         AlgorithmConfig algorithm,
         ActorConfig actor,
+        CriticConfig critic,
         RefConfig ref,
         RewardConfig reward,
         SftConfig sft,
@@ -86,6 +88,69 @@ public record BellowsConfig(
     /** {@code data.seed}, or {@code trainer.seed} where it is absent. */
     public long dataSeed() {
         return data.seed() == null ? trainer.seed() : data.seed();
+    }
+
+    /** Whether a critic is trained and its values are recorded. */
+    public boolean usesCritic() {
+        return critic.enable() == null ? algorithm.advEstimator().equals("gae") : critic.enable();
+    }
+
+    /** {@code critic.model.path}, or {@code model.path} where it is absent. */
+    public String criticPath() {
+        return critic.model().path() == null ? model.path() : critic.model().path();
+    }
+
+    /** Micro-batches of the policy's update. */
+    public MicroBatchLimit actorUpdateLimit() {
+        return limit(actor.useDynamicBsz(), actor.ppoMaxTokenLenPerGpu(), actor.ppoMicroBatchSizePerGpu());
+    }
+
+    /** Micro-batches of the policy's log-probs before its update. */
+    public MicroBatchLimit oldLogProbLimit() {
+        return limit(
+                either(rollout.logProbUseDynamicBsz(), actor.useDynamicBsz()),
+                either(rollout.logProbMaxTokenLenPerGpu(), actor.ppoMaxTokenLenPerGpu()),
+                either(rollout.logProbMicroBatchSizePerGpu(), actor.ppoMicroBatchSizePerGpu()));
+    }
+
+    /** Micro-batches of the reference policy's log-probs. */
+    public MicroBatchLimit refLogProbLimit() {
+        return limit(
+                either(ref.logProbUseDynamicBsz(), actor.useDynamicBsz()),
+                either(ref.logProbMaxTokenLenPerGpu(), actor.ppoMaxTokenLenPerGpu()),
+                either(ref.logProbMicroBatchSizePerGpu(), actor.ppoMicroBatchSizePerGpu()));
+    }
+
+    /** Micro-batches of the critic's update. */
+    public MicroBatchLimit criticUpdateLimit() {
+        return limit(
+                either(critic.useDynamicBsz(), actor.useDynamicBsz()),
+                critic.ppoMaxTokenLenPerGpu(),
+                either(critic.ppoMicroBatchSizePerGpu(), actor.ppoMicroBatchSizePerGpu()));
+    }
+
+    /** Micro-batches of the critic's values. */
+    public MicroBatchLimit valuesLimit() {
+        MicroBatchLimit update = criticUpdateLimit();
+        return update.rows() == null
+                ? new MicroBatchLimit(either(critic.forwardMaxTokenLenPerGpu(), update.maxTokens()), null)
+                : new MicroBatchLimit(null, either(critic.forwardMicroBatchSizePerGpu(), update.rows()));
+    }
+
+    /** Micro-batches of supervised fine-tuning. */
+    public MicroBatchLimit sftLimit() {
+        return limit(
+                actor.useDynamicBsz(),
+                either(sft.maxTokenLenPerGpu(), actor.ppoMaxTokenLenPerGpu()),
+                actor.ppoMicroBatchSizePerGpu());
+    }
+
+    private static MicroBatchLimit limit(boolean dynamic, Integer maxTokens, Integer rows) {
+        return dynamic ? new MicroBatchLimit(maxTokens, null) : new MicroBatchLimit(null, rows);
+    }
+
+    private static <T> T either(T own, T inherited) {
+        return own == null ? inherited : own;
     }
 
     /** Longest prompt plus longest response, in tokens. */

@@ -59,7 +59,7 @@ final class Binder {
     private Object component(RecordComponent component, JsonNode given, String name) {
         Setting setting = component.getAnnotation(Setting.class);
         if (setting == null) {
-            return bind(component.getType().asSubclass(Record.class), given, name + ".");
+            return bind(component.getType().asSubclass(Record.class), withOtherDefault(component, given), name + ".");
         }
         if (given != null && !given.isNull()) {
             try {
@@ -73,6 +73,19 @@ final class Binder {
             errors.add("Invalid " + name + " = null: it needs a value, its default is " + setting.value());
         }
         return defaultOf(component, setting, name);
+    }
+
+    private JsonNode withOtherDefault(RecordComponent section, JsonNode given) {
+        OtherDefault other = section.getAnnotation(OtherDefault.class);
+        if (other == null || (given != null && given.has(other.key()))) {
+            return given;
+        }
+        ObjectNode keys = given instanceof ObjectNode object ? object.deepCopy() : yaml.createObjectNode();
+        try {
+            return keys.set(other.key(), yaml.readTree(other.value()));
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("Invalid default of " + other.key() + ": " + other.value(), e);
+        }
     }
 
     private Object defaultOf(RecordComponent component, Setting setting, String name) {

@@ -17,7 +17,7 @@ public record Key(String name, String defaultValue, String about, OnResume onRes
 
     static List<Key> all(Class<? extends Record> root) {
         List<Key> keys = new ArrayList<>();
-        collect(root, "", keys);
+        collect(root, "", null, keys);
         return List.copyOf(keys);
     }
 
@@ -25,14 +25,16 @@ public record Key(String name, String defaultValue, String about, OnResume onRes
         return component.getName().replaceAll("([a-z0-9])([A-Z])", "$1_$2").toLowerCase(Locale.ROOT);
     }
 
-    private static void collect(Class<?> type, String prefix, List<Key> keys) {
+    private static void collect(Class<?> type, String prefix, OtherDefault other, List<Key> keys) {
         for (RecordComponent component : type.getRecordComponents()) {
-            String name = prefix + nameOf(component);
+            String key = nameOf(component);
+            String name = prefix + key;
             Setting setting = component.getAnnotation(Setting.class);
             if (setting != null) {
-                keys.add(new Key(name, setting.value(), setting.about(), setting.onResume()));
+                String value = other != null && other.key().equals(key) ? other.value() : setting.value();
+                keys.add(new Key(name, value, setting.about(), setting.onResume()));
             } else if (component.getType().isRecord()) {
-                collect(component.getType(), name + ".", keys);
+                collect(component.getType(), name + ".", component.getAnnotation(OtherDefault.class), keys);
             } else if (type == SparkSection.class) {
                 keys.add(new Key("spark.*", "{}", "Any property of Spark", OnResume.FREE));
             }

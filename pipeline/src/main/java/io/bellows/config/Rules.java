@@ -17,30 +17,27 @@ final class Rules {
 
     private final BellowsConfig config;
     private final Errors errors;
+    private final MicroBatchRules microBatches;
 
     Rules(BellowsConfig config, Errors errors) {
         this.config = config;
         this.errors = errors;
+        this.microBatches = new MicroBatchRules(config, errors);
     }
 
     void check(Purpose purpose) {
         data();
         model(purpose);
-        optimizer();
+        optimizer("actor", config.actor().optim(), config.actor().gradClip());
         trainer();
         if (purpose == Purpose.TRAIN) {
             rollout();
             actor();
+            microBatches.ofPolicies();
+            critic();
             reward();
         } else {
-            int budget = config.sft().maxTokenLenPerGpu() == null
-                    ? config.actor().ppoMaxTokenLenPerGpu()
-                    : config.sft().maxTokenLenPerGpu();
-            holdsLongestSequence(
-                    config.sft().maxTokenLenPerGpu() == null
-                            ? "actor.ppo_max_token_len_per_gpu"
-                            : "sft.max_token_len_per_gpu",
-                    budget);
+            microBatches.ofSft();
         }
     }
 
@@ -195,12 +192,7 @@ final class Rules {
 
     private void actor() {
         ActorConfig actor = config.actor();
-        int batch = config.data().trainBatchSize();
-        int mini = actor.ppoMiniBatchSize();
-        if (batch % mini != 0) {
-            errors.add("Invalid actor.ppo_mini_batch_size = " + mini + ": it must divide data.train_batch_size = "
-                    + batch + "; the nearest that does is " + nearestDivisor(batch, mini));
-        }
+        dividesBatch("actor.ppo_mini_batch_size", actor.ppoMiniBatchSize());
         if (actor.clipRatio() >= 1 && actor.clipRatioLow() == null) {
             errors.add("Invalid actor.clip_ratio = " + actor.clipRatio()
                     + ": a ratio cannot fall by 1 or more; set it below 1, or set actor.clip_ratio_low");
@@ -216,14 +208,38 @@ final class Rules {
             errors.add("Invalid actor.loss_scale_factor = " + actor.lossScaleFactor() + ": expected above 0");
         }
         policyLoss(actor);
-        if (!actor.useDynamicBsz()) {
-            errors.add("Unsupported actor.use_dynamic_bsz = false: micro-batches are cut by token budget,"
-                    + " actor.ppo_max_token_len_per_gpu; remove the key");
+    }
+
+    private void critic() {
+        CriticConfig critic = config.critic();
+        TrainerConfig trainer = config.trainer();
+        if (!config.usesCritic()) {
+            if (trainer.criticWarmup() > 0) {
+                errors.add("Invalid trainer.critic_warmup = " + trainer.criticWarmup()
+                        + ": there is no critic to warm up; set critic.enable=true, or trainer.critic_warmup=0");
+            }
+            if (config.algorithm().advEstimator().equals("gae")) {
+                errors.add("Invalid critic.enable = false: algorithm.adv_estimator = gae needs the values of a critic;"
+                        + " remove the key, or choose another estimator");
+            }
+            return;
         }
-        holdsLongestSequence("actor.ppo_max_token_len_per_gpu", actor.ppoMaxTokenLenPerGpu());
-        if (config.ref().logProbMaxTokenLenPerGpu() != null) {
-            holdsLongestSequence(
-                    "ref.log_prob_max_token_len_per_gpu", config.ref().logProbMaxTokenLenPerGpu());
+        if (trainer.totalTrainingSteps() != null && trainer.criticWarmup() >= trainer.totalTrainingSteps()) {
+            errors.add("Invalid trainer.critic_warmup = " + trainer.criticWarmup() + ": the policy would never be"
+                    + " updated in trainer.total_training_steps = " + trainer.totalTrainingSteps()
+                    + " iterations; lower the first or raise the second");
+        }
+        if (critic.ppoMiniBatchSize() != null) {
+            dividesBatch("critic.ppo_mini_batch_size", critic.ppoMiniBatchSize());
+        }
+        if (!(critic.cliprangeValue() > 0)) {
+            errors.add(
+                    "Invalid critic.cliprange_value = " + critic.cliprangeValue() + ": expected above 0, such as 0.5");
+        }
+        optimizer("critic", critic.optim(), critic.gradClip());
+        microBatches.ofCritic();
+        if (critic.model().path() != null) {
+            criticModel(critic.model().path());
         }
     }
 
@@ -250,25 +266,57 @@ final class Rules {
         }
     }
 
-    private void optimizer() {
-        OptimConfig optim = config.actor().optim();
+    private void criticModel(String path) {
+        exists("critic.model.path", path);
+        String policyPath = config.model().path();
+        if (policyPath == null || !new File(path).exists() || !new File(policyPath).exists()) {
+            return; // noted as missing
+        }
+        try {
+            ModelConfig critic = ModelConfig.read(java.nio.file.Path.of(path));
+            ModelConfig policy = ModelConfig.read(java.nio.file.Path.of(policyPath));
+            if (critic.vocabularySize() < policy.vocabularySize()) {
+                errors.add("Invalid critic.model.path = '" + path + "': its vocabulary of " + critic.vocabularySize()
+                        + " tokens is smaller than the " + policy.vocabularySize() + " of model.path = '" + policyPath
+                        + "', whose tokens it reads; take a critic with the same tokenizer");
+            }
+            if (config.maxSequenceLength() > critic.maxPositions()) {
+                errors.add("Invalid critic.model.path = '" + path + "': it holds max_position_embeddings = "
+                        + critic.maxPositions() + ", a sequence may have " + config.maxSequenceLength()
+                        + " tokens; lower data.max_response_length, or take a critic for longer sequences");
+            }
+        } catch (InvalidModelException e) {
+            errors.add("Invalid critic.model.path = '" + path + "': " + e.getMessage());
+        }
+    }
+
+    private void dividesBatch(String key, int miniBatch) {
+        int batch = config.data().trainBatchSize();
+        if (batch % miniBatch != 0) {
+            errors.add("Invalid " + key + " = " + miniBatch + ": it must divide data.train_batch_size = " + batch
+                    + "; the nearest that does is " + nearestDivisor(batch, miniBatch));
+        }
+    }
+
+    private void optimizer(String section, OptimConfig optim, double gradClip) {
         if (optim.lrWarmupSteps() >= 0 && optim.lrWarmupStepsRatio() > 0) {
-            errors.add("Invalid actor.optim.lr_warmup_steps_ratio = " + optim.lrWarmupStepsRatio()
-                    + ": actor.optim.lr_warmup_steps = " + optim.lrWarmupSteps() + " is set too; keep one of them");
+            errors.add("Invalid " + section + ".optim.lr_warmup_steps_ratio = " + optim.lrWarmupStepsRatio() + ": "
+                    + section + ".optim.lr_warmup_steps = " + optim.lrWarmupSteps() + " is set too; keep one of them");
         }
         if (optim.minLrRatio() > 0 && optim.lrSchedulerType().equals("constant")) {
-            errors.add("Invalid actor.optim.min_lr_ratio = " + optim.minLrRatio()
-                    + ": a constant schedule does not use it; set actor.optim.lr_scheduler_type to cosine or linear");
+            errors.add("Invalid " + section + ".optim.min_lr_ratio = " + optim.minLrRatio()
+                    + ": a constant schedule does not use it; set " + section
+                    + ".optim.lr_scheduler_type to cosine or linear");
         }
         if (optim.betas().size() != 2 || optim.betas().stream().anyMatch(beta -> !(beta >= 0 && beta < 1))) {
-            errors.add("Invalid actor.optim.betas = " + optim.betas()
+            errors.add("Invalid " + section + ".optim.betas = " + optim.betas()
                     + ": expected two numbers from 0 to below 1, such as [0.9, 0.999]");
         }
         if (!(optim.eps() > 0)) {
-            errors.add("Invalid actor.optim.eps = " + optim.eps() + ": expected above 0, such as 1e-8");
+            errors.add("Invalid " + section + ".optim.eps = " + optim.eps() + ": expected above 0, such as 1e-8");
         }
-        if (!(config.actor().gradClip() > 0)) {
-            errors.add("Invalid actor.grad_clip = " + config.actor().gradClip() + ": expected above 0, such as 1.0");
+        if (!(gradClip > 0)) {
+            errors.add("Invalid " + section + ".grad_clip = " + gradClip + ": expected above 0, such as 1.0");
         }
     }
 
@@ -318,13 +366,6 @@ final class Rules {
     private void notZero(String key, int value) {
         if (value == 0) {
             errors.add("Invalid " + key + " = 0: use -1 for never or a number above 0");
-        }
-    }
-
-    private void holdsLongestSequence(String key, int budget) {
-        if (budget < config.maxSequenceLength()) {
-            errors.add("Invalid " + key + " = " + budget + ": a sequence may have data.max_prompt_length +"
-                    + " data.max_response_length = " + config.maxSequenceLength() + " tokens; set at least that");
         }
     }
 

@@ -20,6 +20,9 @@ public record TrainerConfig(
         @Setting(value = "-1", min = -1, about = "Iterations between validations; -1: none", onResume = OnResume.FREE)
         int testFreq,
 
+        @Setting(value = "0", min = 0, about = "Iterations at the beginning in which only the critic is updated")
+        int criticWarmup,
+
         @Setting(value = "true", about = "Validate before the first iteration, when data.val_files has any")
         boolean valBeforeTrain,
 

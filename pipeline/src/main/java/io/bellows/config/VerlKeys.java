@@ -11,7 +11,7 @@ final class VerlKeys {
     private static final String PREFIX = "actor_rollout_ref.";
 
     private static final Map<String, String> RENAMED = Map.of(
-            "rollout.log_prob_max_token_len_per_gpu", "ref.log_prob_max_token_len_per_gpu",
+            "critic.optim.warmup_style", "critic.optim.lr_scheduler_type",
             "rollout.seed", "trainer.seed",
             "data.gen_batch_size", "data.train_batch_size",
             "rollout.prompt_length", "data.max_prompt_length",
@@ -31,10 +31,11 @@ final class VerlKeys {
                     "every pass over an iteration takes its groups in a new order, from trainer.seed; remove the key"),
             Map.entry("trainer.logger", "metrics go to the console and to the table metrics; remove the key"),
             Map.entry("data.val_batch_size", "all of data.val_files is validated at once; remove the key"),
-            Map.entry("actor.ppo_micro_batch_size", "set actor.ppo_max_token_len_per_gpu"),
-            Map.entry("actor.ppo_micro_batch_size_per_gpu", "set actor.ppo_max_token_len_per_gpu"),
-            Map.entry("ref.log_prob_micro_batch_size_per_gpu", "set ref.log_prob_max_token_len_per_gpu"),
-            Map.entry("rollout.log_prob_micro_batch_size_per_gpu", "set ref.log_prob_max_token_len_per_gpu"),
+            Map.entry("actor.ppo_micro_batch_size", "set actor.ppo_micro_batch_size_per_gpu"),
+            Map.entry("critic.strategy", "there is one strategy; remove the key"),
+            Map.entry("critic.shuffle", "the critic takes the groups in the order of the policy; remove the key"),
+            Map.entry("critic.model.tokenizer_path", "the critic reads the policy's token ids; remove the key"),
+            Map.entry("trainer.max_critic_ckpt_to_keep", "a checkpoint holds both: set trainer.max_actor_ckpt_to_keep"),
             Map.entry("rollout.name", "there is one engine; remove the key"),
             Map.entry("rollout.tensor_model_parallel_size", "an engine runs on one device; remove the key"),
             Map.entry("rollout.gpu_memory_utilization", "set rollout.max_num_seqs, the number of KV slots"),

@@ -76,6 +76,38 @@ public final class Decoder implements AutoCloseable {
     }
 
     /**
+     * Returns what a critic expects before each scored token, without recording a graph: entry i is computed from the tokens
+     * before the i-th scored one.
+     *
+     * @param weights the weights, with {@link Head#VALUE}
+     * @param sequences the sequences
+     * @return the values of the scored tokens, in order
+     */
+    public float[] values(Weights weights, PackedSequences sequences) {
+        try (GradientMode off = GradientMode.off();
+                PtNDManager scope = kernels.newManager()) {
+            return values(scope, Mode.INFERENCE, hidden(scope, weights, sequences), weights);
+        }
+    }
+
+    /**
+     * Computes values as {@link #values(Weights, PackedSequences)} does and keeps what the backward pass needs.
+     *
+     * @param weights the weights, with {@link Head#VALUE} and with gradients enabled by {@link Gradients#of}
+     * @param sequences the sequences
+     * @return the pass, to be closed by the caller
+     */
+    public ValuePass forwardValues(Weights weights, PackedSequences sequences) {
+        HiddenStates states = hiddenStates(weights, sequences);
+        try {
+            return new ValuePass(this, states, weights);
+        } catch (RuntimeException e) {
+            states.close();
+            throw e;
+        }
+    }
+
+    /**
      * Computes final hidden states without recording a graph.
      *
      * @param scope owns the result
@@ -163,6 +195,23 @@ public final class Decoder implements AutoCloseable {
                 headGradient,
                 1 / temperature,
                 chunk());
+    }
+
+    float[] values(PtNDManager scope, Mode mode, NDArray hidden, Weights weights) {
+        return kernels.tensor(scope, "values", mode, hidden, weights.masterHead(), weights.valueBias())
+                .toFloatArray();
+    }
+
+    NDArray valuesBackward(HiddenStates states, Weights weights, Gradients gradients, float[] dValue) {
+        return kernels.tensor(
+                states.scope(),
+                "values_backward",
+                Mode.ORDINARY,
+                states.values(),
+                weights.masterHead(),
+                states.scope().create(dValue),
+                gradients.of(weights.masterHead()),
+                gradients.of(weights.valueBias()));
     }
 
     private static NDArray targets(PtNDManager scope, PackedSequences sequences) {

@@ -50,7 +50,7 @@ public final class ForwardPass implements AutoCloseable {
                     states.scope(),
                     states.values(),
                     weights,
-                    gradients.head(),
+                    gradients.of(weights.masterHead()),
                     targets,
                     dLogProb,
                     dEntropy,

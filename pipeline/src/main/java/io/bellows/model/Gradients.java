@@ -13,14 +13,14 @@ public final class Gradients implements AutoCloseable {
 
     private final Kernels kernels;
     private final PtNDManager manager;
+    private final List<NDArray> parameters;
     private final List<NDArray> tensors;
-    private final NDArray head;
 
-    private Gradients(Kernels kernels, PtNDManager manager, List<NDArray> tensors, NDArray head) {
+    private Gradients(Kernels kernels, PtNDManager manager, List<NDArray> parameters, List<NDArray> tensors) {
         this.kernels = kernels;
         this.manager = manager;
+        this.parameters = parameters;
         this.tensors = tensors;
-        this.head = head;
     }
 
     /**
@@ -38,14 +38,12 @@ public final class Gradients implements AutoCloseable {
             kernels.run("make_gradients", Mode.ORDINARY, parameters);
         }
         List<NDArray> tensors = new ArrayList<>();
-        NDArray head = null;
         for (NDArray parameter : parameters) {
             NDArray gradient = JniUtils.getGradient((PtNDArray) parameter); // aliases the leaf's buffer
             gradient.attach(manager);
             tensors.add(gradient);
-            head = parameter == weights.masterHead() ? gradient : head;
         }
-        return new Gradients(kernels, manager, List.copyOf(tensors), head);
+        return new Gradients(kernels, manager, parameters, List.copyOf(tensors));
     }
 
     /**
@@ -57,8 +55,13 @@ public final class Gradients implements AutoCloseable {
         return tensors;
     }
 
-    NDArray head() {
-        return head;
+    /** The buffer of one parameter. */
+    NDArray of(NDArray parameter) {
+        int i = 0;
+        while (parameters.get(i) != parameter) { // the same tensor, not one with equal values
+            i++;
+        }
+        return tensors.get(i);
     }
 
     /**

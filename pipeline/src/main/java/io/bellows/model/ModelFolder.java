@@ -1,6 +1,8 @@
 package io.bellows.model;
 
 import ai.djl.ndarray.NDArray;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -19,6 +21,8 @@ public final class ModelFolder {
     /** Files that hold weights: a copy of them beside changed weights would be of another model. */
     private static final List<String> WEIGHTS =
             List.of(".safetensors", ".bin", ".pth", ".pt", ".gguf", ".h5", ".msgpack", ".onnx");
+
+    private static final ObjectMapper JSON = new ObjectMapper();
 
     private ModelFolder() {}
 
@@ -57,9 +61,36 @@ public final class ModelFolder {
         try {
             Files.createDirectories(target);
             copyOtherFiles(others, target);
+            Files.deleteIfExists(target.resolve(TensorFiles.INDEX)); // it names files that are not copied
             TensorFile.write(target.resolve(TensorFiles.SINGLE), weights.parameters(), Map.of(), type);
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot save the model to " + target + ": " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Saves a critic as a folder that transformers loads for token classification with one label, in one safetensors file.
+     *
+     * @param source the folder to take everything but the values from, a policy's or a critic's; not changed
+     * @param target a folder, created if need be
+     * @param weights the values, with {@link Head#VALUE}, stored in the type that the source stores its embedding in
+     * @throws UncheckedIOException if a file cannot be read or written
+     */
+    public static void saveCritic(Path source, Path target, Weights weights) {
+        String embedding = weights.parameters().keySet().iterator().next();
+        SafeTensorsFile file = TensorFiles.open(source).byTensor().get(embedding);
+        create(source, target, weights, TensorReader.type(file, embedding));
+        Path config = target.resolve("config.json");
+        try {
+            ObjectNode json = (ObjectNode) JSON.readTree(Files.readString(config));
+            String causal = json.path("architectures").path(0).asText();
+            json.putArray("architectures").add(causal.replaceFirst("For[A-Za-z]+$", "ForTokenClassification"));
+            json.putObject("id2label").put("0", "value");
+            json.putObject("label2id").put("value", 0);
+            json.put("classifier_dropout", 0.0);
+            Files.writeString(config, JSON.writerWithDefaultPrettyPrinter().writeValueAsString(json) + "\n");
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot write " + config + ": " + e.getMessage(), e);
         }
     }
 

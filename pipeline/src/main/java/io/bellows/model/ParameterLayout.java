@@ -14,6 +14,12 @@ record ParameterLayout(List<Slot> slots) {
     /** The place of the output head. */
     static final int HEAD = 2;
 
+    /** Weight of a value head, in the place of the output head. */
+    static final String VALUE_WEIGHT = "score.weight";
+
+    /** Bias of a value head, in the last place. */
+    static final String VALUE_BIAS = "score.bias";
+
     /**
      * One place of the weight list.
      *
@@ -48,9 +54,14 @@ record ParameterLayout(List<Slot> slots) {
         boolean isNorm() {
             return name.endsWith("norm.weight");
         }
+
+        /** Whether a folder may lack the tensor, which is then zeros. */
+        boolean isOptional() {
+            return name.equals(VALUE_WEIGHT) || name.equals(VALUE_BIAS);
+        }
     }
 
-    static ParameterLayout of(ModelConfig config) {
+    static ParameterLayout of(ModelConfig config, Head head) {
         long hidden = config.hiddenSize();
         long query = (long) config.heads() * config.headSize();
         long keyValue = (long) config.keyValueHeads() * config.headSize();
@@ -59,7 +70,11 @@ record ParameterLayout(List<Slot> slots) {
         List<Slot> slots = new ArrayList<>();
         slots.add(new Slot("model.embed_tokens.weight", vocabulary));
         slots.add(new Slot("model.norm.weight", new Shape(hidden)));
-        slots.add(config.tiedEmbeddings() ? slots.get(0) : new Slot("lm_head.weight", vocabulary));
+        slots.add(
+                switch (head) {
+                    case TOKENS -> config.tiedEmbeddings() ? slots.get(0) : new Slot("lm_head.weight", vocabulary);
+                    case VALUE -> new Slot(VALUE_WEIGHT, new Shape(1, hidden));
+                });
         for (int layer = 0; layer < config.layers(); layer++) {
             String at = "model.layers." + layer + ".";
             slots.add(new Slot(at + "input_layernorm.weight", new Shape(hidden)));
@@ -73,6 +88,9 @@ record ParameterLayout(List<Slot> slots) {
             slots.add(new Slot(at + "mlp.gate_proj.weight", new Shape(inner, hidden)));
             slots.add(new Slot(at + "mlp.up_proj.weight", new Shape(inner, hidden)));
             slots.add(new Slot(at + "mlp.down_proj.weight", new Shape(hidden, inner)));
+        }
+        if (head == Head.VALUE) {
+            slots.add(new Slot(VALUE_BIAS, new Shape(1)));
         }
         return new ParameterLayout(List.copyOf(slots));
     }

@@ -103,19 +103,27 @@ record TensorFiles(Map<String, SafeTensorsFile> byTensor) {
      */
     void check(ParameterLayout layout) {
         for (Slot slot : layout.slots()) {
-            if (!slot.isAbsent()) {
+            if (!slot.isAbsent() && !isLeftOut(slot)) {
                 TensorReader.check(file(slot), slot);
             }
         }
     }
 
     /**
-     * Fills {@code target} with a tensor's values as fp32.
+     * Fills {@code target}, which holds zeros, with a tensor's values as fp32.
      *
      * @throws InvalidModelException if it is missing or of another shape or type, or a value is not finite
      */
     void read(Slot slot, FloatBuffer target) {
-        TensorReader.read(file(slot), slot, target);
+        if (isLeftOut(slot)) {
+            target.position(target.limit());
+        } else {
+            TensorReader.read(file(slot), slot, target);
+        }
+    }
+
+    private boolean isLeftOut(Slot slot) {
+        return slot.isOptional() && !byTensor.containsKey(slot.name());
     }
 
     private SafeTensorsFile file(Slot slot) {

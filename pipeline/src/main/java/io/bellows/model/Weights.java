@@ -27,6 +27,7 @@ public final class Weights implements AutoCloseable {
 
     private final Kernels kernels;
     private final ModelConfig config;
+    private final ParameterLayout layout;
     private final ComputeType type;
     private final PtNDManager manager;
     private final Map<String, NDArray> parameters;
@@ -39,12 +40,14 @@ public final class Weights implements AutoCloseable {
     private Weights(
             Kernels kernels,
             ModelConfig config,
+            ParameterLayout layout,
             ComputeType type,
             PtNDManager manager,
             Map<String, NDArray> parameters,
             NDArray absent) {
         this.kernels = kernels;
         this.config = config;
+        this.layout = layout;
         this.type = type;
         this.manager = manager;
         this.parameters = parameters;
@@ -64,7 +67,7 @@ public final class Weights implements AutoCloseable {
         for (String name : parameters.keySet()) {
             byName.put(name, tensors.get(i++));
         }
-        return ParameterLayout.of(config).slots().stream()
+        return layout.slots().stream()
                 .map(slot -> slot.isAbsent() ? absent : byName.get(slot.name()))
                 .toList();
     }
@@ -78,7 +81,7 @@ public final class Weights implements AutoCloseable {
      * @throws InvalidModelException if a file or tensor is missing, damaged or of another shape, or a weight is not finite
      */
     public static Weights load(Kernels kernels, Path folder) {
-        return load(kernels, folder, ComputeType.FLOAT32);
+        return load(kernels, folder, Head.TOKENS, ComputeType.FLOAT32);
     }
 
     /**
@@ -86,13 +89,15 @@ public final class Weights implements AutoCloseable {
      *
      * @param kernels where they will be used
      * @param folder a folder with {@code config.json} and safetensors, single or sharded
+     * @param head what the decoder is to give; a value head that the folder lacks is zeros
      * @param type what to compute in
      * @return the weights, to be closed by the caller
      * @throws InvalidModelException if a file or tensor is missing, damaged or of another shape, or a weight is not finite
      */
-    public static Weights load(Kernels kernels, Path folder, ComputeType type) {
+    public static Weights load(Kernels kernels, Path folder, Head head, ComputeType type) {
         ModelConfig config = ModelConfig.read(folder);
-        return build(kernels, config, type, checked(folder, config)::read);
+        ParameterLayout layout = ParameterLayout.of(config, head);
+        return build(kernels, config, layout, type, checked(folder, layout)::read);
     }
 
     /**
@@ -105,7 +110,8 @@ public final class Weights implements AutoCloseable {
      */
     public static Weights random(Kernels kernels, ModelConfig config, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
-        return build(kernels, config, ComputeType.FLOAT32, (slot, target) -> {
+        ParameterLayout layout = ParameterLayout.of(config, Head.TOKENS);
+        return build(kernels, config, layout, ComputeType.FLOAT32, (slot, target) -> {
             boolean matrix = slot.isMatrix();
             float constant = slot.isNorm() ? 1f : 0f;
             while (target.hasRemaining()) {
@@ -121,7 +127,7 @@ public final class Weights implements AutoCloseable {
      * @throws InvalidModelException if a tensor is missing, damaged or of another shape
      */
     public void reload(Path folder) {
-        TensorFiles files = checked(folder, config);
+        TensorFiles files = checked(folder, layout);
         parameters.forEach((name, tensor) -> {
             FloatBuffer values = FloatBuffer.allocate(Math.toIntExact(tensor.size()));
             files.read(new Slot(name, tensor.getShape()), values);
@@ -130,9 +136,9 @@ public final class Weights implements AutoCloseable {
         refresh();
     }
 
-    private static TensorFiles checked(Path folder, ModelConfig config) {
+    private static TensorFiles checked(Path folder, ParameterLayout layout) {
         TensorFiles files = TensorFiles.open(folder);
-        files.check(ParameterLayout.of(config));
+        files.check(layout);
         return files;
     }
 
@@ -150,17 +156,18 @@ public final class Weights implements AutoCloseable {
         void fill(Slot slot, FloatBuffer target);
     }
 
-    private static Weights build(Kernels kernels, ModelConfig config, ComputeType type, Filler filler) {
+    private static Weights build(
+            Kernels kernels, ModelConfig config, ParameterLayout layout, ComputeType type, Filler filler) {
         PtNDManager manager = kernels.newManager();
         try (GradientMode off = GradientMode.off()) {
             Map<String, NDArray> parameters = new LinkedHashMap<>();
-            for (Slot slot : ParameterLayout.of(config).slots()) {
+            for (Slot slot : layout.slots()) {
                 if (!slot.isAbsent()) {
                     parameters.computeIfAbsent(slot.name(), name -> filled(manager, slot, filler));
                 }
             }
             NDArray absent = manager.create(new Shape(0), DataType.FLOAT32);
-            return new Weights(kernels, config, type, manager, parameters, absent);
+            return new Weights(kernels, config, layout, type, manager, parameters, absent);
         } catch (RuntimeException e) {
             manager.close();
             throw e;
@@ -228,8 +235,12 @@ public final class Weights implements AutoCloseable {
 
     /** The output head's parameter. */
     NDArray masterHead() {
-        return parameters.get(
-                ParameterLayout.of(config).slots().get(ParameterLayout.HEAD).name());
+        return parameters.get(layout.slots().get(ParameterLayout.HEAD).name());
+    }
+
+    /** The bias of a value head. */
+    NDArray valueBias() {
+        return parameters.get(ParameterLayout.VALUE_BIAS);
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.bellows.resident;
 
 import ai.djl.Device;
+import io.bellows.model.Head;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.apache.spark.TaskContext;
@@ -22,9 +23,28 @@ public final class ExecutorHost {
     /** What a model is for. */
     public enum Role {
         /** Generates, is scored, and is updated in place. */
-        POLICY,
+        POLICY(Head.TOKENS, "actor"),
         /** Is scored and never changes. */
-        REFERENCE
+        REFERENCE(Head.TOKENS, null),
+        /** Values tokens and is updated in place. */
+        CRITIC(Head.VALUE, "critic");
+
+        private final Head head;
+        private final String folder;
+
+        Role(Head head, String folder) {
+            this.head = head;
+            this.folder = folder;
+        }
+
+        Head head() {
+            return head;
+        }
+
+        /** Its folder in a checkpoint, and the name of its optimizer state; null for a model that never changes. */
+        String folder() {
+            return folder;
+        }
     }
 
     /**
@@ -40,7 +60,7 @@ public final class ExecutorHost {
         ResidentModel model;
         synchronized (MODELS) {
             model = MODELS.computeIfAbsent(
-                    new Slot(owner, role, device()), slot -> ResidentModel.load(slot.device, weights, settings));
+                    new Slot(owner, role, device()), slot -> ResidentModel.load(role, slot.device, weights, settings));
         }
         model.prepareThread();
         model.ensure(weights);

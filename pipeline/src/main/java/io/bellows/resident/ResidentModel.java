@@ -9,12 +9,14 @@ import io.bellows.model.Gradients;
 import io.bellows.model.Kernels;
 import io.bellows.model.ModelFolder;
 import io.bellows.model.Weights;
+import io.bellows.resident.ExecutorHost.Role;
 import io.bellows.text.ChatTokenizer;
 import io.bellows.text.SpecialTokens;
 import io.bellows.text.StreamingDecoder;
 import io.bellows.text.Tokenizer;
 import io.bellows.training.AdamW;
-import io.bellows.training.PolicyTrainer;
+import io.bellows.training.TrainedModel;
+import io.bellows.training.Trainer;
 import io.bellows.training.UpdateSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -25,17 +27,14 @@ import java.util.function.Supplier;
 
 /**
  * One model in an executor's memory: weights that engine, scoring and training share, so that a weight sync inside an
- * executor costs nothing.
+ * executor costs nothing. A critic has no engine and no tokenizer.
  *
  * <p>Weights are marked dirty before the first write in place and clean, under a new id, once a whole update is on disk.
  * A task that finds them dirty or under another id than it expects reloads them from there.
  */
 public final class ResidentModel implements AutoCloseable {
 
-    private static final String MODEL = "actor";
-    private static final String OPTIMIZER = "optimizer";
-    private static final String OPTIMIZER_FILE = "state.safetensors";
-
+    private final Role role;
     private final ResidentSettings settings;
     private final Kernels kernels;
     private final Weights weights;
@@ -47,19 +46,20 @@ public final class ResidentModel implements AutoCloseable {
     private Gradients gradients;
     private AdamW optimizer;
 
-    private ResidentModel(Kernels kernels, Weights weights, Decoder decoder, ResidentSettings settings) {
+    private ResidentModel(Role role, Kernels kernels, Weights weights, Decoder decoder, ResidentSettings settings) {
+        this.role = role;
         this.kernels = kernels;
         this.weights = weights;
         this.decoder = decoder;
         this.settings = settings;
     }
 
-    static ResidentModel load(Device device, WeightsRef ref, ResidentSettings settings) {
+    static ResidentModel load(Role role, Device device, WeightsRef ref, ResidentSettings settings) {
         Kernels kernels = Kernels.load(device);
         try {
-            Weights weights = Weights.load(kernels, Path.of(ref.modelFolder()), settings.compute());
+            Weights weights = Weights.load(kernels, Path.of(ref.modelFolder()), role.head(), settings.compute());
             Decoder decoder = new Decoder(kernels, weights.config(), settings.maxLength());
-            ResidentModel model = new ResidentModel(kernels, weights, decoder, settings);
+            ResidentModel model = new ResidentModel(role, kernels, weights, decoder, settings);
             if (ref.optimizerFile() == null) {
                 model.markClean(ref.id(), ref.version());
             }
@@ -163,11 +163,11 @@ public final class ResidentModel implements AutoCloseable {
     }
 
     /**
-     * Changes the weights in place and writes what came out as a checkpoint.
+     * Changes the weights in place and writes what came out into a checkpoint.
      *
      * @param from the weights to start from
      * @param update objective, schedule and budgets
-     * @param checkpoint a folder to write {@code actor} and {@code optimizer} into
+     * @param checkpoint a folder to write the model and its optimizer state into
      * @param newId id of the weights after the update
      * @param steps takes the optimizer steps
      * @param <T> what the steps return
@@ -178,7 +178,8 @@ public final class ResidentModel implements AutoCloseable {
         long newVersion = from.version() + 1;
         cleanId = null; // dirty from here on: whoever comes after a failure reloads
         prepareTraining(from, update);
-        T result = alone(() -> steps.take(new PolicyTrainer(decoder, weights, gradients, optimizer, update)));
+        TrainedModel model = new TrainedModel(decoder, weights, gradients);
+        T result = alone(() -> steps.take(new Trainer(model, optimizer, update)));
         save(Path.of(from.modelFolder()), checkpoint);
         markClean(newId, newVersion);
         return result;
@@ -211,7 +212,7 @@ public final class ResidentModel implements AutoCloseable {
          * @param trainer changes the weights in place
          * @return what the caller wants to know of them
          */
-        T take(PolicyTrainer trainer);
+        T take(Trainer trainer);
     }
 
     private void prepareTraining(WeightsRef from, UpdateSettings update) {
@@ -235,28 +236,43 @@ public final class ResidentModel implements AutoCloseable {
 
     private void save(Path source, Path checkpoint) {
         try {
-            ModelFolder.save(source, Files.createDirectories(checkpoint.resolve(MODEL)), weights);
-            optimizer.save(
-                    Files.createDirectories(checkpoint.resolve(OPTIMIZER)).resolve(OPTIMIZER_FILE));
+            Path folder = modelFolder(role, checkpoint);
+            if (role == Role.CRITIC) {
+                ModelFolder.saveCritic(source, folder, weights);
+            } else {
+                ModelFolder.save(source, folder, weights);
+            }
+            Path state = optimizerFile(role, checkpoint);
+            Files.createDirectories(state.getParent());
+            optimizer.save(state);
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot write checkpoint " + checkpoint + ": " + e.getMessage(), e);
         }
     }
 
     /**
-     * Returns the reference to the weights of a checkpoint.
+     * Returns the reference to the weights of a model in a checkpoint.
      *
+     * @param role which model
      * @param id identifies the values
      * @param version the iteration that wrote it
      * @param checkpoint the checkpoint's folder
      * @return the reference
      */
-    public static WeightsRef checkpointed(String id, long version, Path checkpoint) {
+    public static WeightsRef checkpointed(Role role, String id, long version, Path checkpoint) {
         return new WeightsRef(
                 id,
                 version,
-                checkpoint.resolve(MODEL).toString(),
-                checkpoint.resolve(OPTIMIZER).resolve(OPTIMIZER_FILE).toString());
+                modelFolder(role, checkpoint).toString(),
+                optimizerFile(role, checkpoint).toString());
+    }
+
+    private static Path modelFolder(Role role, Path checkpoint) {
+        return checkpoint.resolve(role.folder());
+    }
+
+    private static Path optimizerFile(Role role, Path checkpoint) {
+        return checkpoint.resolve("optimizer").resolve(role.folder() + ".safetensors");
     }
 
     @Override

@@ -18,13 +18,14 @@ import io.bellows.model.ModelConfig;
 import io.bellows.model.ModelFolder;
 import io.bellows.model.Weights;
 import io.bellows.resident.ExecutorHost;
-import io.bellows.resident.ResidentModel;
+import io.bellows.resident.ExecutorHost.Role;
 import io.bellows.resident.ResidentSettings;
 import io.bellows.resident.WeightsRef;
 import io.bellows.stage.UpdateStage;
 import io.bellows.training.AdamW;
 import io.bellows.training.LearningRateSchedule;
 import io.bellows.training.Lessons;
+import io.bellows.training.MicroBatching;
 import io.bellows.training.SupervisedObjective;
 import io.bellows.training.UpdateSettings;
 import io.bellows.trajectory.Table;
@@ -120,11 +121,11 @@ public final class SftLoop {
         long total = config.trainer().totalTrainingSteps() == null
                 ? order.batchesPerEpoch(batchSize) * config.trainer().totalEpochs()
                 : config.trainer().totalTrainingSteps();
-        UpdateStage stage = new UpdateStage(run.runId(), ResidentSettings.of(config), settings(total));
+        UpdateStage stage = new UpdateStage(run.runId(), Role.POLICY, ResidentSettings.of(config), settings(total));
         IterationState state =
                 run.latestState().orElse(IterationState.initial(config.trainer().seed(), null));
         WeightsRef weights = run.latestCheckpoint()
-                .map(c -> ResidentModel.checkpointed(c.manifestSha256(), c.iteration(), c.localPath()))
+                .map(c -> Models.checkpointed(c, c.manifestSha256(), null).policy())
                 .orElse(initial);
         try {
             while (state.optimizerSteps() < total) {
@@ -154,7 +155,8 @@ public final class SftLoop {
                         () -> MetricRows.of(spark, run.runId(), iteration, metrics),
                         ManifestExtras.NONE.withState(state));
                 progress.metrics(iteration, metrics);
-                weights = ResidentModel.checkpointed(result.weightsId(), iteration, checkpoint.localPath());
+                weights = Models.checkpointed(checkpoint, result.weightsId(), null)
+                        .policy();
             }
         } finally {
             ExecutorHost.release(run.runId());
@@ -168,13 +170,12 @@ public final class SftLoop {
 
     private UpdateSettings settings(long totalSteps) {
         ActorConfig actor = config.actor();
-        Integer maxTokens = config.sft().maxTokenLenPerGpu();
         return new UpdateSettings(
                 new SupervisedObjective(),
                 AdamW.Settings.of(actor.optim()),
                 new LearningRateSchedule(actor.optim(), totalSteps),
                 actor.gradClip(),
-                maxTokens == null ? actor.ppoMaxTokenLenPerGpu() : maxTokens);
+                MicroBatching.of(config.sftLimit()));
     }
 
     /** Which rows each of the next optimizer steps sees, in order. */

@@ -2,8 +2,10 @@ package io.bellows.run;
 
 import io.bellows.config.ActorConfig;
 import io.bellows.config.BellowsConfig;
+import io.bellows.config.CriticConfig;
 import io.bellows.config.FilterGroupsConfig;
 import io.bellows.data.PromptDataset;
+import io.bellows.resident.ExecutorHost.Role;
 import io.bellows.resident.ResidentSettings;
 import io.bellows.resident.WeightsRef;
 import io.bellows.reward.RewardRegistry;
@@ -17,9 +19,15 @@ import io.bellows.stage.UpdatePlan;
 import io.bellows.stage.UpdateStage;
 import io.bellows.training.AdamW;
 import io.bellows.training.LearningRateSchedule;
+import io.bellows.training.MicroBatching;
 import io.bellows.training.PolicyObjective;
 import io.bellows.training.UpdateSettings;
+import io.bellows.training.ValueObjective;
 import io.bellows.udfs.advantage.GrpoAdvantage.Normalization;
+import io.bellows.udfs.loss.LossAggregation;
+import java.util.Map;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 
 /**
@@ -28,10 +36,10 @@ import org.apache.spark.sql.SparkSession;
  * @param rollout prompts to trajectories
  * @param score trajectories to scores
  * @param groupFilter tells which groups to learn from, or null for all
- * @param logProbs trajectories to log-probs
+ * @param logProbs trajectories to log-probs and values
  * @param advantage log-probs and scores to experience
- * @param plan experience to planned rows
- * @param update planned rows to new weights
+ * @param critic experience to a new critic, or null without one
+ * @param actor experience to a new policy
  * @param reference the reference policy, or null without KL loss
  * @param validation validation on held-out prompts, or null without any
  */
@@ -41,13 +49,17 @@ record Stages(
         GroupFilter groupFilter,
         LogProbStage logProbs,
         AdvantageStage advantage,
-        UpdatePlan plan,
-        UpdateStage update,
+        ModelUpdate critic,
+        ModelUpdate actor,
         WeightsRef reference,
         Validation validation) {
 
-    static Stages of(
-            SparkSession spark, BellowsConfig config, String runId, PromptDataset heldOut, long optimizerSteps) {
+    /** What the models of an iteration say about its trajectories. */
+    Dataset<Row> scored(Dataset<Row> trajectories, Models models) {
+        return logProbs.run(trajectories, models.policy(), reference, models.critic());
+    }
+
+    static Stages of(SparkSession spark, BellowsConfig config, String runId, PromptDataset heldOut, int iterations) {
         ResidentSettings resident = ResidentSettings.of(config);
         WeightedRewards rewards = RewardRegistry.standard().create(config.reward());
         ScoreStage score = new ScoreStage(rewards);
@@ -56,10 +68,10 @@ record Stages(
                 new RolloutStage(runId, resident, RolloutSampling.training(config), partitions),
                 score,
                 groupFilter(config.algorithm().filterGroups(), rewards),
-                new LogProbStage(runId, resident, config.rollout().temperature(), scoringTokens(config), partitions),
+                new LogProbStage(runId, resident, config.rollout().temperature(), scoring(config), partitions),
                 new AdvantageStage(config.algorithm().normAdvByStdInGrpo() ? Normalization.BY_STD : Normalization.NONE),
-                UpdatePlan.of(config.actor(), config.trainer().seed()),
-                new UpdateStage(runId, resident, settings(config, optimizerSteps)),
+                config.usesCritic() ? critic(config, runId, resident, iterations) : null,
+                actor(config, runId, resident, iterations),
                 config.actor().useKlLoss() ? WeightsRef.initial(config.model().path()) : null,
                 heldOut == null ? null : validation(config, runId, resident, partitions, heldOut, score, rewards));
     }
@@ -68,15 +80,45 @@ record Stages(
         return filter.enable() ? GroupFilter.of(filter.metric(), rewards.names().get(0)) : null;
     }
 
-    private static UpdateSettings settings(BellowsConfig config, long optimizerSteps) {
+    private static ModelUpdate actor(BellowsConfig config, String runId, ResidentSettings resident, int iterations) {
         ActorConfig actor = config.actor();
-        double scale = actor.lossScaleFactor() == null ? config.data().maxResponseLength() : actor.lossScaleFactor();
-        return new UpdateSettings(
-                new PolicyObjective(actor, config.rollout().temperature(), scale),
+        UpdatePlan plan = new UpdatePlan(
+                actor.ppoMiniBatchSize(), actor.ppoEpochs(), config.trainer().seed());
+        int learning = iterations - config.trainer().criticWarmup();
+        UpdateSettings settings = new UpdateSettings(
+                new PolicyObjective(actor, config.rollout().temperature(), lossScaleFactor(config)),
                 AdamW.Settings.of(actor.optim()),
-                new LearningRateSchedule(actor.optim(), optimizerSteps),
+                new LearningRateSchedule(
+                        actor.optim(), learning * plan.steps(config.data().trainBatchSize())),
                 actor.gradClip(),
-                actor.ppoMaxTokenLenPerGpu());
+                MicroBatching.of(config.actorUpdateLimit()));
+        return new ModelUpdate(plan, new UpdateStage(runId, Role.POLICY, resident, settings));
+    }
+
+    private static ModelUpdate critic(BellowsConfig config, String runId, ResidentSettings resident, int iterations) {
+        CriticConfig critic = config.critic();
+        UpdatePlan plan = new UpdatePlan(
+                inherited(critic.ppoMiniBatchSize(), config.actor().ppoMiniBatchSize()),
+                inherited(critic.ppoEpochs(), config.actor().ppoEpochs()),
+                config.trainer().seed());
+        String aggregation = inherited(critic.lossAggMode(), config.actor().lossAggMode());
+        UpdateSettings settings = new UpdateSettings(
+                new ValueObjective(critic.cliprangeValue(), LossAggregation.of(aggregation), lossScaleFactor(config)),
+                AdamW.Settings.of(critic.optim()),
+                new LearningRateSchedule(
+                        critic.optim(), iterations * plan.steps(config.data().trainBatchSize())),
+                critic.gradClip(),
+                MicroBatching.of(config.criticUpdateLimit()));
+        return new ModelUpdate(plan, new UpdateStage(runId, Role.CRITIC, resident, settings));
+    }
+
+    private static double lossScaleFactor(BellowsConfig config) {
+        Double factor = config.actor().lossScaleFactor();
+        return factor == null ? config.data().maxResponseLength() : factor;
+    }
+
+    private static <T> T inherited(T own, T actors) {
+        return own == null ? actors : own;
     }
 
     private static Validation validation(
@@ -94,9 +136,11 @@ record Stages(
         return new Validation(heldOut, greedy, sampled, score, rewards.names().get(0));
     }
 
-    private static int scoringTokens(BellowsConfig config) {
-        Integer own = config.ref().logProbMaxTokenLenPerGpu();
-        return own == null ? config.actor().ppoMaxTokenLenPerGpu() : own;
+    private static Map<Role, MicroBatching> scoring(BellowsConfig config) {
+        return Map.of(
+                Role.POLICY, MicroBatching.of(config.oldLogProbLimit()),
+                Role.REFERENCE, MicroBatching.of(config.refLogProbLimit()),
+                Role.CRITIC, MicroBatching.of(config.valuesLimit()));
     }
 
     /** One task per executor: the engine of an executor batches, several tasks would only share its cores. */

@@ -12,7 +12,6 @@ import io.bellows.data.PromptDataset;
 import io.bellows.data.PromptLength;
 import io.bellows.model.ModelConfig;
 import io.bellows.resident.ExecutorHost;
-import io.bellows.resident.ResidentModel;
 import io.bellows.resident.WeightsRef;
 import io.bellows.stage.UpdateStage;
 import io.bellows.trajectory.Table;
@@ -72,8 +71,7 @@ public final class TrainLoop {
                     config.data().shuffle() ? Shuffle.EACH_EPOCH : Shuffle.NONE,
                     Remainder.DROP);
             int iterations = iterations(order);
-            long stepsPerIteration = stepsPerIteration();
-            Stages stages = Stages.of(spark, config, run.runId(), heldOut, iterations * stepsPerIteration);
+            Stages stages = Stages.of(spark, config, run.runId(), heldOut, iterations);
             progress.header(facts(run, training, iterations));
             try {
                 iterate(run, training, order, stages, iterations);
@@ -101,19 +99,10 @@ public final class TrainLoop {
                         * config.trainer().totalEpochs());
     }
 
-    /** Optimizer steps of an iteration, as many as its update plan makes. */
-    private long stepsPerIteration() {
-        int groups = config.data().trainBatchSize();
-        int perStep = config.actor().ppoMiniBatchSize();
-        return (long) ((groups + perStep - 1) / perStep) * config.actor().ppoEpochs();
-    }
-
     private void iterate(RunDirectory run, PromptDataset training, EpochOrder order, Stages stages, int iterations) {
-        WeightsRef weights = run.latestCheckpoint()
-                .map(c -> ResidentModel.checkpointed(c.manifestSha256(), c.iteration(), c.localPath()))
-                .orElse(WeightsRef.initial(config.model().path()));
+        Models models = Models.of(config, run.latestCheckpoint());
         if (run.latestCommittedIteration().isEmpty() && config.trainer().valBeforeTrain()) {
-            validateFirst(run, stages, weights);
+            validateFirst(run, stages, models.policy());
         }
         run.latestCommittedIteration().ifPresent(last -> {
             if (last > 0) {
@@ -122,7 +111,7 @@ public final class TrainLoop {
         });
         RolloutRounds rollouts = new RolloutRounds(config, training, order, stages, progress);
         for (int i = run.latestCommittedIteration().orElse(0) + 1; i <= iterations; i++) {
-            weights = iterate(run, stages, rollouts, weights, i, i == iterations);
+            models = iterate(run, stages, rollouts, models, i, i == iterations);
         }
     }
 
@@ -137,8 +126,8 @@ public final class TrainLoop {
         commitMetrics(run, 0, metrics, IterationState.initial(config.trainer().seed(), null), List.of());
     }
 
-    private WeightsRef iterate(
-            RunDirectory run, Stages stages, RolloutRounds rollouts, WeightsRef weights, int iteration, boolean last) {
+    private Models iterate(
+            RunDirectory run, Stages stages, RolloutRounds rollouts, Models models, int iteration, boolean last) {
         long start = System.nanoTime();
         IterationState state =
                 run.latestState().orElse(IterationState.initial(config.trainer().seed(), null));
@@ -147,7 +136,7 @@ public final class TrainLoop {
         metrics.put("training/epoch", (double) state.cursor().epoch());
         StageTimer timer = new StageTimer(spark, progress, iteration, metrics);
 
-        RolloutRounds.Collected sampled = rollouts.collect(run, iteration, weights, state, timer);
+        RolloutRounds.Collected sampled = rollouts.collect(run, iteration, models.policy(), state, timer);
         long rows = (long) sampled.groups().size() * config.rollout().n();
 
         Dataset<Row> experience = timer.time(
@@ -158,34 +147,42 @@ public final class TrainLoop {
                         iteration,
                         Table.EXPERIENCE,
                         () -> stages.advantage()
-                                .run(
-                                        stages.logProbs().run(sampled.trajectories(), weights, stages.reference()),
-                                        sampled.scores())
+                                .run(stages.scored(sampled.trajectories(), models), sampled.scores())
                                 .withColumn("iteration", lit(iteration)),
                         ManifestExtras.NONE
                                 .withReads(sampled.reads())
                                 .withExpectedRows(rows)
-                                .withWeightsVersion(weights.version())));
+                                .withWeightsVersion(models.policy().version())));
 
         CheckpointAttempt attempt = run.beginCheckpoint(iteration);
-        UpdateStage.Result update = timer.time(
+        Path folder = attempt.localPath();
+        ModelUpdate.Input input = new ModelUpdate.Input(sampled.trajectories(), experience, iteration);
+        UpdateStage.Result critic = stages.critic() == null
+                ? null
+                : timer.time(
+                        "update_critic",
+                        rows,
+                        "trajectories",
+                        () -> stages.critic().run(input, models.critic(), folder));
+        UpdateStage.Result actor = timer.time(
                 "update_actor",
                 rows,
                 "trajectories",
-                () -> stages.update()
-                        .run(
-                                stages.plan().rows(sampled.trajectories(), experience, iteration),
-                                weights,
-                                attempt.localPath()));
+                () -> iteration <= config.trainer().criticWarmup()
+                        ? stages.actor().stage().keep(spark, models.policy(), folder)
+                        : stages.actor().run(input, models.policy(), folder));
         Checkpoint checkpoint = timer.time("save_checkpoint", 1, "checkpoints", () -> run.publish(attempt));
-        WeightsRef updated = ResidentModel.checkpointed(update.weightsId(), iteration, checkpoint.localPath());
+        Models updated = Models.checkpointed(checkpoint, actor.weightsId(), critic == null ? null : critic.weightsId());
 
         metrics.putAll(sampled.metrics());
-        metrics.putAll(update.metrics().values());
+        metrics.putAll(actor.metrics().values());
+        if (critic != null) {
+            metrics.putAll(critic.metrics().values());
+        }
         metrics.putAll(IterationMetrics.of(
                 run.committed(iteration, Table.TRAJECTORIES), run.committed(iteration, Table.SCORES), experience));
         if (stages.validation() != null && (last || isDue(config.trainer().testFreq(), iteration))) {
-            validate(stages, iteration, updated, timer, metrics);
+            validate(stages, iteration, updated.policy(), timer, metrics);
         }
         double seconds = (System.nanoTime() - start) / 1e9;
         metrics.put("timing_s/step", seconds);
@@ -198,7 +195,7 @@ public final class TrainLoop {
                 IterationState.of(
                                 checkpoint,
                                 sampled.next(),
-                                update.optimizerSteps(),
+                                actor.optimizerSteps(),
                                 config.trainer().seed(),
                                 null)
                         .withCarriedGroups(sampled.carried()),

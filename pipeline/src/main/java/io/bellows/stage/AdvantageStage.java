@@ -86,7 +86,6 @@ public record AdvantageStage(Normalization normalization) implements Serializabl
         Column tokenAdvantages = expr("transform(response_mask, m -> CAST(IF(m = 1, advantage, 0) AS FLOAT))");
         return Arrays.stream(Schemas.struct(Table.EXPERIENCE).fieldNames())
                 .map(name -> switch (name) {
-                    case "values" -> expr("CAST(NULL AS ARRAY<FLOAT>)").as(name);
                     case "token_level_rewards" -> tokenRewards.as(name);
                     case "advantages", "returns" -> tokenAdvantages.as(name);
                     default -> col(name);

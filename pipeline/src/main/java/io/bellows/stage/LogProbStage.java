@@ -1,6 +1,7 @@
 package io.bellows.stage;
 
 import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.expr;
 import static org.apache.spark.sql.functions.hash;
 import static org.apache.spark.sql.functions.lit;
 import static org.apache.spark.sql.functions.pmod;
@@ -11,14 +12,17 @@ import io.bellows.resident.ExecutorHost.Role;
 import io.bellows.resident.ResidentModel;
 import io.bellows.resident.ResidentSettings;
 import io.bellows.resident.WeightsRef;
+import io.bellows.training.MicroBatch;
+import io.bellows.training.MicroBatching;
 import io.bellows.training.TrainingSequence;
-import io.bellows.udfs.batching.MicroBatches;
+import io.bellows.udfs.loss.Sequences;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
+import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import org.apache.spark.api.java.function.MapPartitionsFunction;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
@@ -29,16 +33,21 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Trajectories in, log-probs out: what the policy before its update, and the reference policy if there is one, say about
- * each response token.
+ * Trajectories in, log-probs and values out: what the policy before its update, the reference policy and the critic say
+ * about each response token.
  *
  * @param runId the run
  * @param resident how executors set models up
  * @param temperature the temperature of the rollout
- * @param maxTokens hard token budget of a micro-batch
+ * @param microBatching how the rows are cut for each model
  * @param partitions tasks, as a rule one per executor
  */
-public record LogProbStage(String runId, ResidentSettings resident, double temperature, int maxTokens, int partitions)
+public record LogProbStage(
+        String runId,
+        ResidentSettings resident,
+        double temperature,
+        Map<Role, MicroBatching> microBatching,
+        int partitions)
         implements Serializable {
 
     private static final ArrayType FLOATS = DataTypes.createArrayType(DataTypes.FloatType, false);
@@ -47,7 +56,13 @@ public record LogProbStage(String runId, ResidentSettings resident, double tempe
             .add("segment_index", DataTypes.IntegerType, false)
             .add("response_mask", DataTypes.createArrayType(DataTypes.IntegerType, false), false)
             .add("old_log_probs", FLOATS, false)
-            .add("ref_log_probs", FLOATS, true);
+            .add("ref_log_probs", FLOATS, true)
+            .add("values", FLOATS, true);
+
+    /** What a model says about the response tokens of some sequences, laid end to end. */
+    private interface Pass {
+        float[] over(ResidentModel model, PackedSequences sequences);
+    }
 
     /**
      * Describes the passes.
@@ -55,9 +70,11 @@ public record LogProbStage(String runId, ResidentSettings resident, double tempe
      * @param trajectories rows of {@link io.bellows.trajectory.Table#TRAJECTORIES}
      * @param policy the policy that sampled them
      * @param reference the reference policy, or null for none
-     * @return {@code trajectory_id, segment_index, response_mask, old_log_probs, ref_log_probs}
+     * @param critic the critic, or null for none
+     * @return {@code trajectory_id, segment_index, response_mask, old_log_probs, ref_log_probs, values}; entry t of {@code
+     *     values} is what the critic expects before response token t, 0 where that was not sampled
      */
-    public Dataset<Row> run(Dataset<Row> trajectories, WeightsRef policy, WeightsRef reference) {
+    public Dataset<Row> run(Dataset<Row> trajectories, WeightsRef policy, WeightsRef reference, WeightsRef critic) {
         return trajectories
                 .select(
                         "group_id",
@@ -71,54 +88,65 @@ public record LogProbStage(String runId, ResidentSettings resident, double tempe
                         partitions, pmod(hash(col("group_id")), lit(partitions)).cast("int"))
                 .sortWithinPartitions("group_id", "sample_index", "segment_index")
                 .mapPartitions(
-                        (MapPartitionsFunction<Row, Row>) rows -> score(rows, policy, reference), Encoders.row(OUTPUT));
+                        (MapPartitionsFunction<Row, Row>) rows -> score(rows, policy, reference, critic),
+                        Encoders.row(OUTPUT))
+                .withColumn(
+                        "values", expr("zip_with(values, response_mask, (v, m) -> IF(m = 1, v, CAST(0 AS FLOAT)))"));
     }
 
-    private Iterator<Row> score(Iterator<Row> input, WeightsRef policy, WeightsRef reference) {
+    private Iterator<Row> score(Iterator<Row> input, WeightsRef policy, WeightsRef reference, WeightsRef critic) {
         List<Row> rows = new ArrayList<>();
         input.forEachRemaining(rows::add);
         List<TrainingSequence> sequences = rows.stream().map(TrainingRows::read).toList();
-        float[][] old = logProbs(Role.POLICY, policy, sequences);
-        float[][] ref = reference == null ? null : logProbs(Role.REFERENCE, reference, sequences);
+        IdentityHashMap<TrainingSequence, float[]> old = pass(Role.POLICY, policy, sequences, this::logProbs);
+        IdentityHashMap<TrainingSequence, float[]> ref = pass(Role.REFERENCE, reference, sequences, this::logProbs);
+        IdentityHashMap<TrainingSequence, float[]> values = pass(Role.CRITIC, critic, sequences, LogProbStage::values);
         List<Row> out = new ArrayList<>();
         for (int i = 0; i < rows.size(); i++) {
+            TrainingSequence sequence = sequences.get(i);
             out.add(RowFactory.create(
                     rows.get(i).getAs("trajectory_id"),
                     rows.get(i).getAs("segment_index"),
                     TrainingRows.ints(rows.get(i), "response_mask"),
-                    old[i],
-                    ref == null ? null : ref[i]));
+                    old.get(sequence),
+                    ref.get(sequence),
+                    values.get(sequence)));
         }
         return out.iterator();
     }
 
-    private float[][] logProbs(Role role, WeightsRef weights, List<TrainingSequence> sequences) {
+    private float[] logProbs(ResidentModel model, PackedSequences sequences) {
+        return model.decoder().score(model.weights(), sequences, temperature).logProbs();
+    }
+
+    private static float[] values(ResidentModel model, PackedSequences sequences) {
+        return model.decoder().values(model.weights(), sequences);
+    }
+
+    /** What a model says about the response tokens of each sequence; about none without the model. */
+    private IdentityHashMap<TrainingSequence, float[]> pass(
+            Role role, WeightsRef weights, List<TrainingSequence> sequences, Pass pass) {
+        IdentityHashMap<TrainingSequence, float[]> results = new IdentityHashMap<>();
+        if (weights == null) {
+            return results;
+        }
         ResidentModel model = ExecutorHost.model(runId, role, weights, resident);
-        float[][] logProbs = new float[sequences.size()][0]; // an empty response has no log-probs
-        int[] scored = java.util.stream.IntStream.range(0, sequences.size())
-                .filter(i -> sequences.get(i).responseIds().length > 0)
-                .toArray();
-        int[] lengths =
-                Arrays.stream(scored).map(i -> sequences.get(i).length()).toArray();
-        for (int[] micro : scored.length == 0 ? List.<int[]>of() : MicroBatches.plan(lengths, maxTokens)) {
-            int[] members = Arrays.stream(micro)
-                    .map(i -> scored[i])
-                    .boxed()
-                    .sorted(Comparator.comparingInt(i -> sequences.get(i).length()))
-                    .mapToInt(Integer::intValue)
-                    .toArray();
-            PackedSequences packed = PackedSequences.of(Arrays.stream(members)
-                    .mapToObj(i -> sequences.get(i).sequence())
-                    .toList());
-            float[] all =
-                    model.decoder().score(model.weights(), packed, temperature).logProbs();
-            int at = 0;
-            for (int i : members) {
-                int length = sequences.get(i).responseIds().length;
-                logProbs[i] = Arrays.copyOfRange(all, at, at + length);
-                at += length;
+        int[] lengths = sequences.stream().mapToInt(TrainingSequence::length).toArray();
+        for (int[] members : microBatching.get(role).plan(lengths)) {
+            List<TrainingSequence> rows =
+                    Arrays.stream(members).mapToObj(sequences::get).toList();
+            rows.forEach(
+                    row -> results.put(row, new float[0])); // an empty response has no tokens to say anything about
+            MicroBatch micro = MicroBatch.scored(rows);
+            if (micro.rows().isEmpty()) {
+                continue;
+            }
+            float[] all = pass.over(model, micro.packed());
+            for (int i = 0; i < micro.rows().size(); i++) {
+                Sequences layout = micro.sequences();
+                results.put(micro.rows().get(i), Arrays.copyOfRange(all, layout.start(i), layout.end(i)));
             }
         }
-        return logProbs;
+        return results;
     }
 }

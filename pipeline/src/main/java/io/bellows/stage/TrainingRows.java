@@ -11,7 +11,7 @@ final class TrainingRows {
 
     /**
      * Reads {@code trajectory_id, prompt_ids, response_ids, response_mask} and, where the row has them, {@code
-     * old_log_probs, ref_log_probs, advantages}.
+     * old_log_probs, ref_log_probs, advantages, values, returns}.
      */
     static TrainingSequence read(Row row) {
         int[] mask = ints(row, "response_mask");
@@ -26,7 +26,9 @@ final class TrainingRows {
                 sampled,
                 floatsOrNull(row, "old_log_probs"),
                 floatsOrNull(row, "ref_log_probs"),
-                floatsOrNull(row, "advantages"));
+                floatsOrNull(row, "advantages"),
+                floatsOrNull(row, "values"),
+                floatsOrNull(row, "returns"));
     }
 
     static int[] ints(Row row, String column) {

@@ -3,7 +3,6 @@ package io.bellows.stage;
 import static org.apache.spark.sql.functions.broadcast;
 import static org.apache.spark.sql.functions.col;
 
-import io.bellows.config.ActorConfig;
 import io.bellows.trajectory.TrajectoryKey;
 import io.bellows.udfs.batching.MiniBatches;
 import java.util.ArrayList;
@@ -20,8 +19,8 @@ import org.apache.spark.sql.types.StructType;
  * Which rows each optimizer step of an update sees, and in which order. Made on the driver from keys alone, by a seeded
  * permutation of groups, so that it depends on no partition and no number of ranks.
  *
- * @param groupsInMiniBatch {@code actor.ppo_mini_batch_size}
- * @param epochs {@code actor.ppo_epochs}
+ * @param groupsInMiniBatch the section's {@code ppo_mini_batch_size}
+ * @param epochs the section's {@code ppo_epochs}
  * @param seed the run's seed
  */
 public record UpdatePlan(int groupsInMiniBatch, int epochs, long seed) {
@@ -33,14 +32,13 @@ public record UpdatePlan(int groupsInMiniBatch, int epochs, long seed) {
     private static final long UPDATE = 0x555044; // apart from the seeds of samples
 
     /**
-     * Takes the plan's settings from a configuration.
+     * Returns the optimizer steps of an iteration.
      *
-     * @param actor the section {@code actor}
-     * @param seed the run's seed
-     * @return the plan
+     * @param groups prompts of the iteration
+     * @return the count
      */
-    public static UpdatePlan of(ActorConfig actor, long seed) {
-        return new UpdatePlan(actor.ppoMiniBatchSize(), actor.ppoEpochs(), seed);
+    public long steps(int groups) {
+        return (long) ((groups + groupsInMiniBatch - 1) / groupsInMiniBatch) * epochs;
     }
 
     /**
@@ -56,7 +54,14 @@ public record UpdatePlan(int groupsInMiniBatch, int epochs, long seed) {
         Dataset<Row> tokens =
                 trajectories.select("trajectory_id", "segment_index", "prompt_ids", "response_ids", "response_mask");
         return learnable
-                .select("trajectory_id", "segment_index", "old_log_probs", "ref_log_probs", "advantages")
+                .select(
+                        "trajectory_id",
+                        "segment_index",
+                        "old_log_probs",
+                        "ref_log_probs",
+                        "advantages",
+                        "values",
+                        "returns")
                 .join(
                         tokens,
                         scala.jdk.javaapi.CollectionConverters.asScala(List.of("trajectory_id", "segment_index"))

@@ -1,21 +1,19 @@
 package io.bellows.training;
 
-import io.bellows.model.TokenScores;
 import io.bellows.udfs.loss.BatchTotals;
-import io.bellows.udfs.loss.LossGradient;
 import io.bellows.udfs.loss.Sequences;
+import io.bellows.udfs.metrics.Metrics;
 import java.io.Serializable;
-import java.util.List;
 
-/** What an update minimises, as a function of the log-prob and the entropy of each response token. */
+/** What an update minimises. */
 public interface Objective extends Serializable {
 
     /**
-     * Returns the temperature that log-probs are taken at.
+     * Returns the section of the configuration that the update reads, which is also the prefix of its metrics.
      *
-     * @return a positive number
+     * @return {@code actor} or {@code critic}
      */
-    double temperature();
+    String section();
 
     /**
      * Returns the share of some sequences in the denominators of their mini-batch.
@@ -26,13 +24,20 @@ public interface Objective extends Serializable {
     BatchTotals totals(Sequences sequences);
 
     /**
-     * Returns loss and derivatives of a micro-batch.
+     * Takes a micro-batch forward and back.
      *
-     * @param rows the rows of the micro-batch
-     * @param sequences their response tokens laid end to end
-     * @param scores what the policy says about these tokens now
+     * @param model whose gradients to add to
+     * @param batch the rows, at least one response token
      * @param totals denominators of the whole mini-batch
-     * @return the micro-batch's share of the mini-batch loss, and its derivatives
+     * @return what the micro-batch adds to the loss of the mini-batch
      */
-    LossGradient compute(List<TrainingSequence> rows, Sequences sequences, TokenScores scores, BatchTotals totals);
+    Part accumulate(TrainedModel model, MicroBatch batch, BatchTotals totals);
+
+    /**
+     * Part of the loss of a mini-batch.
+     *
+     * @param loss the parts of all micro-batches add up to the loss
+     * @param metrics to be merged over micro-batches
+     */
+    record Part(double loss, Metrics metrics) {}
 }

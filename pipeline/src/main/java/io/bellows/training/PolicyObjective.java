@@ -9,8 +9,6 @@ import io.bellows.udfs.loss.LossAggregation;
 import io.bellows.udfs.loss.LossGradient;
 import io.bellows.udfs.loss.PolicyBatch;
 import io.bellows.udfs.loss.Sequences;
-import java.util.List;
-import java.util.function.Function;
 
 /**
  * The policy objective of PPO and its kin: policy loss, entropy bonus and divergence from a reference.
@@ -19,7 +17,7 @@ import java.util.function.Function;
  * @param temperature the temperature of the rollout
  * @param lossScaleFactor divisor of {@code seq-mean-token-sum-norm}
  */
-public record PolicyObjective(ActorConfig actor, double temperature, double lossScaleFactor) implements Objective {
+public record PolicyObjective(ActorConfig actor, double temperature, double lossScaleFactor) implements TokenObjective {
 
     @Override
     public BatchTotals totals(Sequences sequences) {
@@ -27,34 +25,21 @@ public record PolicyObjective(ActorConfig actor, double temperature, double loss
     }
 
     @Override
-    public LossGradient compute(
-            List<TrainingSequence> rows, Sequences sequences, TokenScores scores, BatchTotals totals) {
-        PolicyBatch.Builder batch = PolicyBatch.of(sequences)
+    public LossGradient compute(MicroBatch batch, TokenScores scores, BatchTotals totals) {
+        PolicyBatch.Builder tokens = PolicyBatch.of(batch.sequences())
                 .logProbs(scores.logProbs())
                 .entropies(scores.entropies())
-                .oldLogProbs(joined(rows, TrainingSequence::oldLogProbs))
-                .advantages(joined(rows, TrainingSequence::advantages));
+                .oldLogProbs(batch.joined(TrainingSequence::oldLogProbs))
+                .advantages(batch.joined(TrainingSequence::advantages));
         if (actor.useKlLoss()) {
-            batch.refLogProbs(joined(rows, TrainingSequence::refLogProbs));
+            tokens.refLogProbs(batch.joined(TrainingSequence::refLogProbs));
         }
-        return loss().compute(batch.build(), totals);
+        return loss().compute(tokens.build(), totals);
     }
 
     private ActorLoss loss() {
         ActorLoss loss = new ActorLoss(actor.newPolicyLoss(), LossAggregation.of(actor.lossAggMode()))
                 .withEntropyBonus(actor.entropyCoeff());
         return actor.useKlLoss() ? loss.withKlLoss(KlPenalty.of(actor.klLossType()), actor.klLossCoef()) : loss;
-    }
-
-    private static float[] joined(List<TrainingSequence> rows, Function<TrainingSequence, float[]> column) {
-        float[] all = new float
-                [rows.stream().mapToInt(row -> row.responseIds().length).sum()];
-        int at = 0;
-        for (TrainingSequence row : rows) {
-            float[] values = column.apply(row);
-            System.arraycopy(values, 0, all, at, values.length);
-            at += values.length;
-        }
-        return all;
     }
 }

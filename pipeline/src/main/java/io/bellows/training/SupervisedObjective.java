@@ -6,10 +6,9 @@ import io.bellows.udfs.loss.LossAggregation;
 import io.bellows.udfs.loss.LossGradient;
 import io.bellows.udfs.loss.Sequences;
 import io.bellows.udfs.loss.SftLoss;
-import java.util.List;
 
 /** Supervised fine-tuning: the mean negative log-likelihood of the completions' tokens. */
-public record SupervisedObjective() implements Objective {
+public record SupervisedObjective() implements TokenObjective {
 
     private static final double NO_SCALE = 1;
 
@@ -24,8 +23,7 @@ public record SupervisedObjective() implements Objective {
     }
 
     @Override
-    public LossGradient compute(
-            List<TrainingSequence> rows, Sequences sequences, TokenScores scores, BatchTotals totals) {
-        return new SftLoss(LossAggregation.TOKEN_MEAN).compute(sequences, scores.logProbs(), totals);
+    public LossGradient compute(MicroBatch batch, TokenScores scores, BatchTotals totals) {
+        return new SftLoss(LossAggregation.TOKEN_MEAN).compute(batch.sequences(), scores.logProbs(), totals);
     }
 }

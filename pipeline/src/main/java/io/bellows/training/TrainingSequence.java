@@ -12,6 +12,8 @@ import io.bellows.model.PackedSequences.Sequence;
  * @param oldLogProbs log-probs before the update, R, or null for supervised fine-tuning
  * @param refLogProbs log-probs of the reference policy, R, or null
  * @param advantages advantage of each token, R, or null for supervised fine-tuning
+ * @param values what the critic expected before each token, R, or null without a critic
+ * @param returns what it should have expected, R, or null for supervised fine-tuning
  */
 public record TrainingSequence(
         String id,
@@ -20,7 +22,14 @@ public record TrainingSequence(
         boolean[] mask,
         float[] oldLogProbs,
         float[] refLogProbs,
-        float[] advantages) {
+        float[] advantages,
+        float[] values,
+        float[] returns) {
+
+    /** A row of supervised fine-tuning. */
+    public static TrainingSequence lesson(String id, int[] promptIds, int[] responseIds, boolean[] mask) {
+        return new TrainingSequence(id, promptIds, responseIds, mask, null, null, null, null, null);
+    }
 
     /**
      * Returns the number of tokens of prompt and response.

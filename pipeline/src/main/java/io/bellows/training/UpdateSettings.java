@@ -9,8 +9,12 @@ import java.io.Serializable;
  * @param adamW the optimizer's constants
  * @param schedule learning rate by step
  * @param gradClip largest gradient norm; 0 clips nothing
- * @param maxTokens hard token budget of a micro-batch
+ * @param microBatching how mini-batches are cut
  */
 public record UpdateSettings(
-        Objective objective, AdamW.Settings adamW, LearningRateSchedule schedule, double gradClip, int maxTokens)
+        Objective objective,
+        AdamW.Settings adamW,
+        LearningRateSchedule schedule,
+        double gradClip,
+        MicroBatching microBatching)
         implements Serializable {}

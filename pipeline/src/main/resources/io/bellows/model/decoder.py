@@ -3,6 +3,8 @@
 #   0 embedding   1 final norm   2 output head (the embedding itself when tied)   then 14 per layer:
 #   input norm, q, q bias, k, k bias, v, v bias, q norm, k norm, o, post-attention norm, gate, up, down
 #
+# A critic's head is one row, whose bias is the last of the list.
+#
 # A weight that an architecture lacks is an empty tensor. T is the number of tokens of all sequences laid end to end,
 # H the hidden size, D the head size, V the vocabulary. `dims` is [layers, query heads, key-value heads], then for each
 # layer how many positions a token attends to, its own among them (0: all before it). Types are libtorch's numbers:
@@ -168,6 +170,17 @@ class Kernels(Module):
       else:
         d_head.add_(torch.mm(torch.t(g), rows))
     return torch.cat(out)
+
+  def values(self, h: Tensor, head: Tensor, bias: Tensor) -> Tensor:
+    # What a critic says at each row: [N, H] -> [N]
+    return torch.squeeze(torch.linear(h, head, bias), 1)
+
+  def values_backward(self, h: Tensor, head: Tensor, d_value: Tensor, d_head: Tensor, d_bias: Tensor) -> Tensor:
+    # Adds d(head) and d(bias) in place and returns d(h)
+    d = torch.unsqueeze(d_value, 1)
+    d_head.addmm_(torch.t(d), h)
+    d_bias.add_(torch.sum(d_value))
+    return torch.mm(d, head)
 
   def make_gradients(self, w: List[Tensor]) -> int:
     # The gradient of an empty sum is zeros of the weight's shape: every leaf gets its buffer once

@@ -290,7 +290,98 @@ class BellowsConfigTest {
     }
 
     @Test
+    void theCriticFollowsThePolicyWhereItsKeysAreAbsent() {
+        BellowsConfig config =
+                load("critic.enable=true", "actor.use_dynamic_bsz=false", "actor.ppo_micro_batch_size_per_gpu=4");
+
+        assertThat(config.usesCritic()).isTrue();
+        assertThat(config.criticPath()).isEqualTo(config.model().path());
+        assertThat(config.critic().optim().lr()).isEqualTo(1e-5);
+        assertThat(config.actor().optim().lr()).isEqualTo(1e-4);
+        assertThat(config.criticUpdateLimit()).isEqualTo(new MicroBatchLimit(null, 4));
+        assertThat(load("critic.optim.weight_decay=0.1").critic().optim().lr()).isEqualTo(1e-5);
+        assertThat(load("critic.optim.lr=3e-4").critic().optim().lr()).isEqualTo(3e-4);
+        assertThat(load().usesCritic()).isFalse();
+    }
+
+    @Test
+    void eachPassOverTheRowsHasItsOwnLimit() {
+        BellowsConfig config = load(
+                "critic.enable=true",
+                "actor.ppo_max_token_len_per_gpu=2000",
+                "ref.log_prob_max_token_len_per_gpu=3000",
+                "rollout.log_prob_use_dynamic_bsz=false",
+                "rollout.log_prob_micro_batch_size_per_gpu=5",
+                "critic.forward_max_token_len_per_gpu=7000");
+
+        assertThat(config.actorUpdateLimit()).isEqualTo(new MicroBatchLimit(2000, null));
+        assertThat(config.refLogProbLimit()).isEqualTo(new MicroBatchLimit(3000, null));
+        assertThat(config.oldLogProbLimit()).isEqualTo(new MicroBatchLimit(null, 5));
+        assertThat(config.criticUpdateLimit()).isEqualTo(new MicroBatchLimit(32768, null));
+        assertThat(config.valuesLimit()).isEqualTo(new MicroBatchLimit(7000, null));
+    }
+
+    @Test
+    void aLimitThatCutsNothingOrIsMissingIsNamed() {
+        assertThat(errors("actor.ppo_micro_batch_size_per_gpu=4", "ref.log_prob_max_token_len_per_gpu=1000"))
+                .containsExactlyInAnyOrder(
+                        "Invalid actor.ppo_micro_batch_size_per_gpu = 4: it has no effect on micro-batches by token"
+                                + " budget; set actor.use_dynamic_bsz=false, or remove it",
+                        "Invalid ref.log_prob_max_token_len_per_gpu = 1000: a sequence may have data.max_prompt_length +"
+                                + " data.max_response_length = 1024 tokens; set at least that");
+        assertThat(errors("rollout.log_prob_use_dynamic_bsz=false", "rollout.log_prob_max_token_len_per_gpu=2000"))
+                .containsExactlyInAnyOrder(
+                        "Invalid rollout.log_prob_max_token_len_per_gpu = 2000: it has no effect on micro-batches by"
+                                + " number of rows; set rollout.log_prob_use_dynamic_bsz=true, or remove it",
+                        "Invalid rollout.log_prob_use_dynamic_bsz = false: nothing says how many rows a micro-batch has;"
+                                + " set rollout.log_prob_micro_batch_size_per_gpu");
+        assertThat(errors(
+                        "actor.use_dynamic_bsz=false",
+                        "actor.ppo_micro_batch_size_per_gpu=4",
+                        "actor.ppo_max_token_len_per_gpu=1000",
+                        "ref.log_prob_use_dynamic_bsz=true"))
+                .containsExactly("Invalid actor.ppo_max_token_len_per_gpu = 1000: a sequence may have"
+                        + " data.max_prompt_length + data.max_response_length = 1024 tokens; set at least that");
+    }
+
+    @Test
+    void theWarmUpOfTheCriticNeedsACriticAndAnEnd() {
+        assertThat(errors("trainer.critic_warmup=2"))
+                .containsExactly("Invalid trainer.critic_warmup = 2: there is no critic to warm up; set"
+                        + " critic.enable=true, or trainer.critic_warmup=0");
+        assertThat(errors("trainer.critic_warmup=5", "critic.enable=true", "trainer.total_training_steps=5"))
+                .containsExactly("Invalid trainer.critic_warmup = 5: the policy would never be updated in"
+                        + " trainer.total_training_steps = 5 iterations; lower the first or raise the second");
+    }
+
+    @Test
+    void theCriticHasRulesOfItsOwn() throws IOException {
+        Path small = Files.createDirectory(folder.resolve("critic"));
+        String shape = Files.readString(folder.resolve("model/config.json"));
+        Files.writeString(small.resolve("config.json"), shape.replaceAll("\"vocab_size\": \\d+", "\"vocab_size\": 10"));
+
+        assertThat(errors(
+                        "critic.enable=true",
+                        "critic.model.path=" + small,
+                        "critic.ppo_mini_batch_size=5",
+                        "critic.cliprange_value=0",
+                        "critic.optim.eps=0"))
+                .satisfiesExactlyInAnyOrder(
+                        error -> assertThat(error)
+                                .startsWith("Invalid critic.model.path = '" + small
+                                        + "': its vocabulary of 10 tokens is smaller than the "),
+                        error -> assertThat(error)
+                                .startsWith("Invalid critic.ppo_mini_batch_size = 5: it must divide"
+                                        + " data.train_batch_size = 32"),
+                        error -> assertThat(error).startsWith("Invalid critic.cliprange_value = 0.0: expected above 0"),
+                        error -> assertThat(error).startsWith("Invalid critic.optim.eps = 0.0: expected above 0"));
+    }
+
+    @Test
     void everyKeyHasADefaultAndAMeaning() {
+        assertThat(BellowsConfig.keys())
+                .contains(
+                        new Key("critic.optim.lr", "1e-5", "Learning rate at the top of the schedule", OnResume.FIXED));
         assertThat(BellowsConfig.keys()).allSatisfy(key -> {
             assertThat(key.name()).matches("[a-z0-9_.*]+");
             assertThat(key.about()).isNotBlank();

@@ -14,6 +14,7 @@ import io.bellows.model.InvalidModelException;
 import io.bellows.resident.ExecutorHost.Role;
 import io.bellows.training.AdamW;
 import io.bellows.training.LearningRateSchedule;
+import io.bellows.training.MicroBatching;
 import io.bellows.training.SupervisedObjective;
 import io.bellows.training.TrainingSequence;
 import io.bellows.training.UpdateSettings;
@@ -37,10 +38,10 @@ class ResidentModelTest {
             new AdamW.Settings(0.9, 0.999, 1e-8, 0.01),
             new LearningRateSchedule(new OptimConfig(0.01, -1, 0, "constant", 0, 0.01, List.of(0.9, 0.999), 1e-8), 10),
             1,
-            64);
+            MicroBatching.byTokens(64));
     private static final List<TrainingSequence> LESSONS = List.of(
-            new TrainingSequence("a", new int[] {1, 2}, new int[] {3, 4}, new boolean[] {true, true}, null, null, null),
-            new TrainingSequence("b", new int[] {5}, new int[] {6, 7}, new boolean[] {true, true}, null, null, null));
+            TrainingSequence.lesson("a", new int[] {1, 2}, new int[] {3, 4}, new boolean[] {true, true}),
+            TrainingSequence.lesson("b", new int[] {5}, new int[] {6, 7}, new boolean[] {true, true}));
 
     @TempDir
     private Path folder;
@@ -61,13 +62,13 @@ class ResidentModelTest {
     }
 
     private static Path state(Path checkpoint) {
-        return checkpoint.resolve("optimizer/state.safetensors");
+        return checkpoint.resolve("optimizer/actor.safetensors");
     }
 
     @Test
     void anUpdateTriedAgainAfterAnUnreadableOptimizerStateDoesNotStartFromZeroMoments() throws IOException {
         Path first = update("one", INITIAL, folder.resolve("first"));
-        WeightsRef after = ResidentModel.checkpointed("first", 1, first);
+        WeightsRef after = ResidentModel.checkpointed(Role.POLICY, "first", 1, first);
         Path expected = update("one", after, folder.resolve("expected"));
 
         model("other", after); // weights alone: it was never trained here

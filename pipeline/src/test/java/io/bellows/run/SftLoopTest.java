@@ -73,7 +73,7 @@ class SftLoopTest extends SparkTest {
         new SftLoop(spark, config(whole, 4), Progress.NONE).run();
         new SftLoop(spark, config(parts, 2), Progress.NONE).run();
         new SftLoop(spark, config(parts, 4), Progress.NONE).run();
-        String state = "checkpoints/000002/optimizer/state.safetensors";
+        String state = "checkpoints/000002/optimizer/actor.safetensors";
         assertThat(Files.readAllBytes(parts.resolve(state))).isEqualTo(Files.readAllBytes(whole.resolve(state)));
     }
 

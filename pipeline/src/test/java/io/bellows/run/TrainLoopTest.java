@@ -48,7 +48,9 @@ class TrainLoopTest extends SparkTest {
                 "actor.ppo_mini_batch_size=4",
                 "actor.use_kl_loss=true",
                 "actor.optim.lr=0.001",
-                "reward.functions=[{name: format_match, pattern: '[aeiou].*[aeiou]'}]",
+                "critic.enable=true",
+                "critic.optim.lr=0.001",
+                "reward.functions=[{name: format_match, pattern: '([aeiou].*){4}'}]",
                 "trainer.total_training_steps=" + ITERATIONS,
                 "trainer.deterministic=true",
                 "trainer.default_local_dir=" + run));
@@ -61,8 +63,16 @@ class TrainLoopTest extends SparkTest {
         new TrainLoop(spark, config(unbroken), Progress.NONE).run();
     }
 
-    private static byte[] finalWeights(Path run) {
-        return bytes(run.resolve("checkpoints/000002/optimizer/state.safetensors"));
+    /** Weights in fp32 and moments, of the policy and of the critic. */
+    private static List<byte[]> finalWeights(Path run) {
+        return List.of(
+                bytes(run.resolve("checkpoints/000002/optimizer/actor.safetensors")),
+                bytes(run.resolve("checkpoints/000002/optimizer/critic.safetensors")));
+    }
+
+    private static void assertSameWeights(List<byte[]> weights, List<byte[]> expected) {
+        assertThat(weights.get(0)).as("policy").isEqualTo(expected.get(0));
+        assertThat(weights.get(1)).as("critic").isEqualTo(expected.get(1));
     }
 
     private static byte[] bytes(Path file) {
@@ -128,20 +138,69 @@ class TrainLoopTest extends SparkTest {
 
     @Test
     void aRunStartedAgainAtItsEndDoesNothing() {
-        byte[] before = finalWeights(unbroken);
+        List<byte[]> before = finalWeights(unbroken);
         RunSummary summary = new TrainLoop(spark, config(unbroken), Progress.NONE).run();
         assertThat(summary.iterations()).isEqualTo(ITERATIONS);
         assertThat(summary.metrics()).hasSize(ITERATIONS);
-        assertThat(finalWeights(unbroken)).isEqualTo(before);
+        assertSameWeights(finalWeights(unbroken), before);
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"gen", "reward", "old_log_prob", "update_actor", "save_checkpoint"})
+    @ValueSource(strings = {"gen", "reward", "old_log_prob", "update_critic", "update_actor", "save_checkpoint"})
     void aRunStoppedInAnyStageEndsInTheSameWeightsBitForBit(String stage) {
         assertThatThrownBy(() -> new TrainLoop(spark, config(folder), new StopAtStage(stage, i -> i == 2)).run())
                 .isInstanceOf(StopAtStage.Stopped.class);
         new TrainLoop(spark, config(folder), Progress.NONE).run();
-        assertThat(finalWeights(folder)).isEqualTo(finalWeights(unbroken));
+        assertSameWeights(finalWeights(folder), finalWeights(unbroken));
+    }
+
+    @Test
+    void theCriticLearnsAndItsValuesAreRecorded() {
+        RunDirectory run = RunDirectory.open(spark, unbroken.toString());
+        Dataset<Row> experience = run.committed(Table.EXPERIENCE);
+        assertThat(experience.where("size(values) <> size(old_log_probs)").count())
+                .isZero();
+        assertThat(experience
+                        .where("iteration = 1 AND exists(values, v -> v <> 0)")
+                        .count())
+                .as("a fresh critic says 0")
+                .isZero();
+        assertThat(experience
+                        .where("iteration = 2 AND forall(values, v -> v = 0)")
+                        .count())
+                .as("an updated one does not")
+                .isZero();
+        assertThat(MetricRows.byIteration(run.committed(Table.METRICS)).get(1))
+                .containsKeys(
+                        "critic/vf_loss",
+                        "critic/vf_clipfrac",
+                        "critic/vpred_mean",
+                        "critic/vf_explained_var",
+                        "critic/grad_norm",
+                        "critic/lr")
+                .containsEntry("critic/mini_batches", 2.0);
+        assertThat(unbroken.resolve("checkpoints/000002/critic/config.json")).exists();
+    }
+
+    @Test
+    void inTheWarmUpOnlyTheCriticLearnsAndEveryCheckpointIsWhole() {
+        Path whole = folder.resolve("whole");
+        Path broken = folder.resolve("broken");
+        new TrainLoop(spark, config(whole, "trainer.critic_warmup=1"), Progress.NONE).run();
+        BellowsConfig config = config(broken, "trainer.critic_warmup=1");
+        assertThatThrownBy(() -> new TrainLoop(spark, config, new StopAtStage("gen", i -> i == 2)).run())
+                .isInstanceOf(StopAtStage.Stopped.class);
+        new TrainLoop(spark, config, Progress.NONE).run();
+
+        assertThat(broken.resolve("checkpoints/000001/actor/model.safetensors"))
+                .hasSameBinaryContentAs(GoldenModel.named("qwen2").folder().resolve("model.safetensors"));
+        assertThat(bytes(broken.resolve("checkpoints/000002/actor/model.safetensors")))
+                .isNotEqualTo(bytes(broken.resolve("checkpoints/000001/actor/model.safetensors")));
+        assertSameWeights(finalWeights(broken), finalWeights(whole));
+        List<Map<String, Double>> metrics = MetricRows.byIteration(
+                RunDirectory.open(spark, broken.toString()).committed(Table.METRICS));
+        assertThat(metrics.get(0)).containsKey("critic/vf_loss").doesNotContainKey("actor/pg_loss");
+        assertThat(metrics.get(1)).containsKeys("critic/vf_loss", "actor/pg_loss");
     }
 
     @Test

@@ -23,11 +23,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Steps whose gradient is not finite. */
-class PolicyTrainerTest {
+class TrainerTest {
 
     private static final AdamW.Settings ADAM_W = new AdamW.Settings(0.9, 0.999, 1e-8, 0.01);
     private static final List<TrainingSequence> BATCH =
-            List.of(new TrainingSequence("a", new int[] {1, 2}, new int[] {3}, new boolean[] {true}, null, null, null));
+            List.of(TrainingSequence.lesson("a", new int[] {1, 2}, new int[] {3}, new boolean[] {true}));
 
     private static Kernels kernels;
     private static Weights weights;
@@ -38,7 +38,7 @@ class PolicyTrainerTest {
     private Path folder;
 
     /** Learns as supervised fine-tuning does, or has a gradient of NaN. */
-    private record Faulty(boolean faulty) implements Objective {
+    private record Faulty(boolean faulty) implements TokenObjective {
         @Override
         public double temperature() {
             return 1;
@@ -50,8 +50,7 @@ class PolicyTrainerTest {
         }
 
         @Override
-        public LossGradient compute(
-                List<TrainingSequence> rows, Sequences sequences, TokenScores scores, BatchTotals totals) {
+        public LossGradient compute(MicroBatch batch, TokenScores scores, BatchTotals totals) {
             double gradient = faulty ? Double.NaN : -1;
             return new LossGradient(0, new double[] {gradient}, new double[] {0}, Metrics.empty());
         }
@@ -73,14 +72,13 @@ class PolicyTrainerTest {
         kernels.close();
     }
 
-    private static PolicyTrainer trainer(AdamW optimizer, Objective objective) {
+    private static Trainer trainer(AdamW optimizer, Objective objective) {
         OptimConfig optim = new OptimConfig(1e-3, -1, 0, "constant", 0, 0.01, List.of(0.9, 0.999), 1e-8);
-        return new PolicyTrainer(
-                decoder,
-                weights,
-                gradients,
+        return new Trainer(
+                new TrainedModel(decoder, weights, gradients),
                 optimizer,
-                new UpdateSettings(objective, ADAM_W, new LearningRateSchedule(optim, 100), 1, 64));
+                new UpdateSettings(
+                        objective, ADAM_W, new LearningRateSchedule(optim, 100), 1, MicroBatching.byTokens(64)));
     }
 
     private static void step(AdamW optimizer, Objective objective, int times) {

@@ -1,0 +1,67 @@
+package io.bellows.training;
+
+import io.bellows.model.PackedSequences;
+import io.bellows.udfs.loss.Sequences;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * Rows that go through a model together, their response tokens laid end to end without padding.
+ *
+ * @param rows in the order of the token axis
+ * @param sequences the layout of their response tokens, T in all
+ */
+public record MicroBatch(List<TrainingSequence> rows, Sequences sequences) {
+
+    /** Lays out rows in the order given. */
+    static MicroBatch of(List<TrainingSequence> rows) {
+        int[] bounds = new int[rows.size() + 1];
+        for (int i = 0; i < rows.size(); i++) {
+            bounds[i + 1] = bounds[i] + rows.get(i).responseIds().length;
+        }
+        boolean[] mask = new boolean[bounds[rows.size()]];
+        for (int i = 0; i < rows.size(); i++) {
+            System.arraycopy(rows.get(i).mask(), 0, mask, bounds[i], rows.get(i).mask().length);
+        }
+        return new MicroBatch(rows, Sequences.of(bounds, mask));
+    }
+
+    /**
+     * The rows that a model can score: an empty response has no token. They are put in the order of their lengths, since the
+     * decoder attends to equal lengths in one call.
+     *
+     * @param rows any rows
+     * @return those with a response; empty when none has one
+     */
+    public static MicroBatch scored(List<TrainingSequence> rows) {
+        return of(rows.stream()
+                .filter(row -> row.responseIds().length > 0)
+                .sorted(Comparator.comparingInt(TrainingSequence::length))
+                .toList());
+    }
+
+    /**
+     * Returns prompts and responses as the decoder takes them.
+     *
+     * @return the packed sequences, whose scored tokens are the T response tokens
+     */
+    public PackedSequences packed() {
+        return PackedSequences.of(rows.stream().map(TrainingSequence::sequence).toList());
+    }
+
+    /**
+     * Returns one column of all rows, laid end to end.
+     *
+     * @param column takes R numbers from a row
+     * @return the column, T
+     */
+    public float[] joined(Function<TrainingSequence, float[]> column) {
+        float[] all = new float[sequences.tokens()];
+        for (int i = 0; i < rows.size(); i++) {
+            float[] values = column.apply(rows.get(i));
+            System.arraycopy(values, 0, all, sequences.start(i), values.length);
+        }
+        return all;
+    }
+}

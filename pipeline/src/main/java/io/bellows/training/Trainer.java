@@ -1,0 +1,114 @@
+package io.bellows.training;
+
+import io.bellows.udfs.loss.BatchTotals;
+import io.bellows.udfs.metrics.Metric;
+import io.bellows.udfs.metrics.Metrics;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes optimizer steps on the weights of a policy or a critic in place: one per mini-batch, whose gradient is accumulated over
+ * micro-batches.
+ */
+public final class Trainer {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Trainer.class);
+    private static final int MAX_SKIPPED_IN_A_ROW = 10;
+    private static final int NAMED_ROWS = 5;
+
+    private final TrainedModel model;
+    private final AdamW optimizer;
+    private final UpdateSettings settings;
+
+    /**
+     * Creates a trainer.
+     *
+     * @param model updated in place
+     * @param optimizer holds the moments
+     * @param settings objective, schedule and budgets
+     */
+    public Trainer(TrainedModel model, AdamW optimizer, UpdateSettings settings) {
+        this.model = model;
+        this.optimizer = optimizer;
+        this.settings = settings;
+    }
+
+    /**
+     * Takes one optimizer step.
+     *
+     * @param batch the rows of the mini-batch
+     * @return metrics of the step, under verl's names
+     * @throws IllegalStateException if loss or gradient was not finite ten times in a row, counted over all updates of a run
+     */
+    public Metrics step(List<TrainingSequence> batch) {
+        model.gradients().zero();
+        BatchTotals totals = settings.objective().totals(MicroBatch.of(batch).sequences());
+        Metrics metrics = Metrics.empty().with(name("mini_batches"), Metric.sum(1));
+        List<TrainingSequence> notFinite = new ArrayList<>();
+        int[] lengths = batch.stream().mapToInt(TrainingSequence::length).toArray();
+        for (int[] members : settings.microBatching().plan(lengths)) {
+            MicroBatch micro = MicroBatch.scored(
+                    Arrays.stream(members).mapToObj(batch::get).toList());
+            if (!micro.rows().isEmpty()) {
+                Objective.Part part = settings.objective().accumulate(model, micro, totals);
+                metrics = metrics.merge(part.metrics());
+                if (!Double.isFinite(part.loss())) {
+                    notFinite.addAll(micro.rows());
+                }
+            }
+        }
+        double norm = model.gradients().norm();
+        if (!notFinite.isEmpty() || !Double.isFinite(norm)) {
+            return metrics.merge(skip(notFinite.isEmpty() ? batch : notFinite));
+        }
+        return metrics.merge(apply(norm));
+    }
+
+    /**
+     * Returns the optimizer steps taken over all starts of the run.
+     *
+     * @return the count
+     */
+    public long optimizerSteps() {
+        return optimizer.stepsTaken();
+    }
+
+    private Metrics apply(double norm) {
+        double learningRate = settings.schedule().at(optimizer.stepsTaken());
+        if (settings.gradClip() > 0 && norm > settings.gradClip()) {
+            model.gradients().scale(settings.gradClip() / (norm + 1e-6));
+        }
+        optimizer.step(model.gradients(), learningRate);
+        return Metrics.empty()
+                .with(name("lr"), Metric.mean(learningRate, 1))
+                .with(name("grad_norm"), Metric.mean(norm, 1))
+                .with(name("skipped_steps"), Metric.sum(0));
+    }
+
+    /** Leaves the step out, and tells where to look. */
+    private Metrics skip(List<TrainingSequence> rows) {
+        int inARow = optimizer.skip();
+        String section = settings.objective().section();
+        String where = named(rows);
+        LOG.warn("Left out an optimizer step of the {}: loss or gradient was not finite, in {}", section, where);
+        if (inARow >= MAX_SKIPPED_IN_A_ROW) {
+            throw new IllegalStateException("Cannot train on: loss or gradient of the " + section + " was not finite "
+                    + inARow + " times in a row, now in " + where + ". Lower " + section
+                    + ".optim.lr, or look for extreme rewards and log-probs in these rows.");
+        }
+        return Metrics.empty().with(name("skipped_steps"), Metric.sum(1));
+    }
+
+    private static String named(List<TrainingSequence> rows) {
+        String first = rows.stream().limit(NAMED_ROWS).map(TrainingSequence::id).collect(Collectors.joining(", "));
+        return rows.size() <= NAMED_ROWS ? first : first + " and " + (rows.size() - NAMED_ROWS) + " more";
+    }
+
+    private String name(String metric) {
+        return settings.objective().section() + "/" + metric;
+    }
+}

@@ -14,6 +14,13 @@ public record ModelSection(
         String dtype,
 
         @Setting(
+                value = "false",
+                about = "Keep only the layers' inputs of a training pass and compute the rest again: less memory,"
+                        + " a third more computation",
+                onResume = OnResume.FREE)
+        boolean enableGradientCheckpointing,
+
+        @Setting(
                 value = "null",
                 about = "sft only: a config.json to initialise at random, stored in the type that it states;"
                         + " model.path then gives the tokenizer")

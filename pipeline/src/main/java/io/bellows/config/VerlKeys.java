@@ -19,7 +19,8 @@ final class VerlKeys {
             "rollout.multi_turn.max_num_seqs", "rollout.max_num_seqs",
             "actor.data_loader_seed", "trainer.seed",
             "trainer.run_dir", "trainer.default_local_dir",
-            "batch_size", "data.train_batch_size");
+            "batch_size", "data.train_batch_size",
+            "rollout.dtype", "model.dtype");
 
     private static final Map<String, String> NEEDLESS = Map.ofEntries(
             Map.entry("trainer.nnodes", "the cluster is Spark's: set spark.executor.instances"),
@@ -31,6 +32,9 @@ final class VerlKeys {
                     "every pass over an iteration takes its groups in a new order, from trainer.seed; remove the key"),
             Map.entry("trainer.logger", "metrics go to the console and to the table metrics; remove the key"),
             Map.entry("data.val_batch_size", "all of data.val_files is validated at once; remove the key"),
+            Map.entry(
+                    "actor.fsdp_config.model_dtype",
+                    "master weights are float32; for the type of the computation set model.dtype"),
             Map.entry("actor.ppo_micro_batch_size", "set actor.ppo_micro_batch_size_per_gpu"),
             Map.entry("critic.strategy", "there is one strategy; remove the key"),
             Map.entry("critic.shuffle", "the critic takes the groups in the order of the policy; remove the key"),

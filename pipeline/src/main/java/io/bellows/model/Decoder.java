@@ -2,9 +2,7 @@ package io.bellows.model;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.pytorch.engine.PtNDManager;
-import ai.djl.pytorch.jni.IValue;
 import ai.djl.pytorch.jni.ScriptBridge.Mode;
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -21,9 +19,10 @@ public final class Decoder implements AutoCloseable {
     private final ModelConfig config;
     private final PtNDManager manager;
     private final RotaryTable rotary;
+    private final Activations activations;
 
     /**
-     * Creates a decoder.
+     * Creates a decoder whose training passes keep every activation.
      *
      * @param kernels the compiled source
      * @param config the shape that all weights given later have
@@ -31,12 +30,26 @@ public final class Decoder implements AutoCloseable {
      * @throws IllegalArgumentException if {@code maxLength} exceeds the model's positions
      */
     public Decoder(Kernels kernels, ModelConfig config, int maxLength) {
+        this(kernels, config, maxLength, Activations.KEEP);
+    }
+
+    /**
+     * Creates a decoder.
+     *
+     * @param kernels the compiled source
+     * @param config the shape that all weights given later have
+     * @param maxLength longest sequence in tokens
+     * @param activations what a training pass keeps
+     * @throws IllegalArgumentException if {@code maxLength} exceeds the model's positions
+     */
+    public Decoder(Kernels kernels, ModelConfig config, int maxLength, Activations activations) {
         if (maxLength > config.maxPositions()) {
             throw new IllegalArgumentException("Invalid length " + maxLength
                     + ": the model's max_position_embeddings is " + config.maxPositions());
         }
         this.kernels = kernels;
         this.config = config;
+        this.activations = activations;
         this.manager = kernels.newManager();
         this.rotary = RotaryTable.create(manager, config, maxLength);
     }
@@ -116,8 +129,9 @@ public final class Decoder implements AutoCloseable {
      * @return the state before each scored token, [N, H] fp32
      */
     public NDArray hidden(PtNDManager scope, Weights weights, PackedSequences sequences) {
+        checkLengths(sequences);
         try (GradientMode off = GradientMode.off()) {
-            return hidden(scope, Mode.INFERENCE, weights.list(), weights, sequences);
+            return new Trunk(kernels, scope, weights, weights.list(), rotary, sequences).states(scope, Mode.INFERENCE);
         }
     }
 
@@ -129,31 +143,17 @@ public final class Decoder implements AutoCloseable {
      * @return the states, to be closed by the caller
      */
     public HiddenStates hiddenStates(Weights weights, PackedSequences sequences) {
+        checkLengths(sequences);
         PtNDManager scope = kernels.newManager();
         try (GradientMode on = GradientMode.on()) {
-            return new KeptActivations(scope, hidden(scope, Mode.ORDINARY, weights.masterList(), weights, sequences));
+            Trunk trunk = new Trunk(kernels, scope, weights, weights.masterList(), rotary, sequences);
+            return activations == Activations.RECOMPUTE
+                    ? new RecomputedActivations(scope, trunk)
+                    : new KeptActivations(scope, trunk.states(scope, Mode.ORDINARY));
         } catch (RuntimeException e) {
             scope.close();
             throw e;
         }
-    }
-
-    private NDArray hidden(PtNDManager scope, Mode mode, IValue list, Weights weights, PackedSequences sequences) {
-        checkLengths(sequences);
-        return kernels.tensor(
-                scope,
-                "hidden",
-                mode,
-                list,
-                weights.type().code(),
-                scope.create(toLongs(sequences.ids())),
-                scope.create(sequences.positions()),
-                toLongs(sequences.bounds()),
-                scope.create(toLongs(sequences.rows())),
-                rotary.cos(),
-                rotary.sin(),
-                config.dimensions(),
-                config.normEpsilon());
     }
 
     private void checkLengths(PackedSequences sequences) {
@@ -215,15 +215,11 @@ public final class Decoder implements AutoCloseable {
     }
 
     private static NDArray targets(PtNDManager scope, PackedSequences sequences) {
-        return scope.create(toLongs(sequences.targets()));
+        return scope.create(Trunk.toLongs(sequences.targets()));
     }
 
     private long chunk() {
         return Math.max(1, MAX_LOGITS / config.vocabularySize());
-    }
-
-    private static long[] toLongs(int[] values) {
-        return Arrays.stream(values).asLongStream().toArray();
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.bellows.model.ParameterLayout.Slot;
 import java.io.IOException;
 import java.nio.FloatBuffer;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -78,7 +79,12 @@ record TensorFiles(Map<String, SafeTensorsFile> byTensor) {
 
     /** An index is input from outside: its names must not lead out of the folder. */
     private static SafeTensorsFile shard(Path folder, Path index, String name) {
-        Path path = folder.resolve(name).normalize();
+        Path path;
+        try {
+            path = folder.resolve(name).normalize();
+        } catch (InvalidPathException e) {
+            path = folder; // what is no path leads nowhere
+        }
         if (!folder.normalize().equals(path.getParent())) {
             throw new InvalidModelException("Invalid file name '" + name + "' in " + index
                     + ": expected the name of a file in the same folder");

@@ -58,7 +58,7 @@ public final class ResidentModel implements AutoCloseable {
         Kernels kernels = Kernels.load(device);
         try {
             Weights weights = Weights.load(kernels, Path.of(ref.modelFolder()), role.head(), settings.compute());
-            Decoder decoder = new Decoder(kernels, weights.config(), settings.maxLength());
+            Decoder decoder = new Decoder(kernels, weights.config(), settings.maxLength(), settings.activations());
             ResidentModel model = new ResidentModel(role, kernels, weights, decoder, settings);
             if (ref.optimizerFile() == null) {
                 model.markClean(ref.id(), ref.version());

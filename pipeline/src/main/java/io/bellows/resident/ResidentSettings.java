@@ -3,6 +3,7 @@ package io.bellows.resident;
 import io.bellows.config.BellowsConfig;
 import io.bellows.engine.Admission;
 import io.bellows.engine.EngineSettings;
+import io.bellows.model.Activations;
 import io.bellows.model.ComputeType;
 import java.io.Serializable;
 
@@ -15,9 +16,16 @@ import java.io.Serializable;
  * @param admission when the engine lets requests in
  * @param threads native threads of a matrix product
  * @param compute what the model computes in
+ * @param activations what a training pass keeps
  */
 public record ResidentSettings(
-        int maxLength, int slots, int prefillChunk, Admission admission, int threads, ComputeType compute)
+        int maxLength,
+        int slots,
+        int prefillChunk,
+        Admission admission,
+        int threads,
+        ComputeType compute,
+        Activations activations)
         implements Serializable {
 
     /**
@@ -34,7 +42,8 @@ public record ResidentSettings(
                 config.rollout().maxNumBatchedTokens(),
                 deterministic ? Admission.ORDERED : Admission.CONTINUOUS,
                 deterministic ? 1 : nativeThreads(),
-                ComputeType.named(config.model().dtype()));
+                ComputeType.named(config.model().dtype()),
+                config.model().enableGradientCheckpointing() ? Activations.RECOMPUTE : Activations.KEEP);
     }
 
     EngineSettings engine() {

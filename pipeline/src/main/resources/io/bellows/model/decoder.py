@@ -119,16 +119,24 @@ class Kernels(Module):
 
   def hidden(self, w: List[Tensor], dtype: int, ids: Tensor, positions: Tensor, bounds: List[int], rows: Tensor, cos: Tensor, sin: Tensor, dims: List[int], eps: float) -> Tensor:
     # Final hidden states of the tokens `rows`: [T] -> [len(rows), H] fp32
-    w = self.cast(w, dtype)
-    x = torch.embedding(w[0], ids)
+    x = self.embed(w, dtype, ids)
     c = self.turns(cos, positions, x)
     s = self.turns(sin, positions, x)
     for l in range(dims[0]):
-      x = self.layer(w, l, x, c, s, bounds, dims, eps)
-    return self.final_norm(w[1], x, rows, eps)
+      x = self.cast_layer(w, l, x, c, s, bounds, dims, eps)
+    return self.final_norm(w, x, rows, eps)
 
-  def final_norm(self, norm: Tensor, x: Tensor, rows: Tensor, eps: float) -> Tensor:
-    return torch.to(torch.rms_norm(torch.index_select(x, 0, rows), [x.size(-1)], norm, eps), 6)
+  def embed(self, w: List[Tensor], dtype: int, ids: Tensor) -> Tensor:
+    return torch.to(torch.embedding(w[0], ids), dtype)
+
+  def cast_layer(self, w: List[Tensor], l: int, x: Tensor, cos: Tensor, sin: Tensor, bounds: List[int], dims: List[int], eps: float) -> Tensor:
+    # One layer with its weights in the type of `x`
+    own = self.cast(w[3 + 14 * l:17 + 14 * l], x.dtype)
+    return self.layer(w[:3] + own, 0, x, cos, sin, bounds, dims[:3] + dims[3 + l:], eps)
+
+  def final_norm(self, w: List[Tensor], x: Tensor, rows: Tensor, eps: float) -> Tensor:
+    x = torch.index_select(x, 0, rows)
+    return torch.to(torch.rms_norm(x, [x.size(-1)], torch.to(w[1], x.dtype), eps), 6)
 
   def log_softmax(self, h: Tensor, head: Tensor, inverse_temperature: float) -> Tensor:
     # [N, H] and [V, H] -> [N, V] fp32; without a graph

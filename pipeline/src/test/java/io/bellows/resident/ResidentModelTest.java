@@ -8,6 +8,7 @@ import io.bellows.engine.Admission;
 import io.bellows.engine.GenerationRequest;
 import io.bellows.engine.InferenceEngine;
 import io.bellows.engine.SamplingParams;
+import io.bellows.model.Activations;
 import io.bellows.model.ComputeType;
 import io.bellows.model.GoldenModel;
 import io.bellows.model.InvalidModelException;
@@ -30,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ResidentModelTest {
 
     private static final ResidentSettings SETTINGS =
-            new ResidentSettings(64, 2, 16, Admission.ORDERED, 1, ComputeType.FLOAT32);
+            new ResidentSettings(64, 2, 16, Admission.ORDERED, 1, ComputeType.FLOAT32, Activations.KEEP);
     private static final WeightsRef INITIAL =
             WeightsRef.initial(GoldenModel.named("qwen2").folder().toString());
     private static final UpdateSettings UPDATE = new UpdateSettings(

@@ -10,6 +10,7 @@ import io.bellows.data.PromptSchema;
 import io.bellows.engine.Admission;
 import io.bellows.engine.EngineStats;
 import io.bellows.engine.InferenceEngine;
+import io.bellows.model.Activations;
 import io.bellows.model.ComputeType;
 import io.bellows.model.GoldenModel;
 import io.bellows.resident.ExecutorHost;
@@ -40,7 +41,7 @@ class RolloutStageTest extends SparkTest {
 
     private static final String RUN = "rollout-test";
     private static final ResidentSettings SETTINGS =
-            new ResidentSettings(128, 2, 64, Admission.ORDERED, 1, ComputeType.FLOAT32);
+            new ResidentSettings(128, 2, 64, Admission.ORDERED, 1, ComputeType.FLOAT32, Activations.KEEP);
     private static final Message COUNT = Message.of("user", "count");
     private static final WeightsRef WEIGHTS =
             WeightsRef.initial(GoldenModel.named("qwen2").folder().toString());

@@ -1,0 +1,151 @@
+package io.bellows.benchmarks;
+
+import ai.djl.Device;
+import ai.djl.pytorch.jni.JniUtils;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.bellows.model.Activations;
+import io.bellows.model.Decoder;
+import io.bellows.model.ForwardPass;
+import io.bellows.model.Gradients;
+import io.bellows.model.Kernels;
+import io.bellows.model.ModelConfig;
+import io.bellows.model.PackedSequences;
+import io.bellows.model.PackedSequences.Sequence;
+import io.bellows.model.Weights;
+import io.bellows.training.AdamW;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Optimizer steps on sequences of one length: forward, backward, gradient norm, AdamW. */
+@Command(
+        name = "update",
+        mixinStandardHelpOptions = true,
+        showDefaultValues = true,
+        description = "Measures optimizer steps, beside the rate of a matrix product before and after each.")
+final class UpdateBenchmark implements Callable<Integer> {
+
+    @Option(names = "--size", defaultValue = "S", description = "${COMPLETION-CANDIDATES}")
+    private ModelSize size;
+
+    @Option(names = "--vocabulary", defaultValue = "0", description = "Another vocabulary than the size's; 0: its own.")
+    private int vocabulary;
+
+    @Option(names = "--sequences", defaultValue = "8", description = "Sequences of a step.")
+    private int sequences;
+
+    @Option(names = "--length", defaultValue = "256", description = "Tokens of a sequence.")
+    private int length;
+
+    @Option(names = "--activations", defaultValue = "KEEP", description = "${COMPLETION-CANDIDATES}")
+    private Activations activations;
+
+    @Option(names = "--threads", defaultValue = "1", description = "Native threads.")
+    private int threads;
+
+    @Option(names = "--warmup", defaultValue = "2", description = "Steps before the measured ones.")
+    private int warmup;
+
+    @Option(names = "--steps", defaultValue = "5", description = "Measured steps.")
+    private int steps;
+
+    @Override
+    public Integer call() {
+        ModelConfig config = size.config(vocabulary);
+        try (Kernels kernels = Kernels.load(Device.cpu());
+                Machine machine = new Machine(kernels);
+                Weights weights = Weights.random(kernels, config, 1);
+                Decoder decoder = new Decoder(kernels, config, length, activations);
+                Gradients gradients = Gradients.of(kernels, weights);
+                AdamW optimizer = new AdamW(kernels, weights, new AdamW.Settings(0.9, 0.999, 1e-8, 0.01))) {
+            JniUtils.setNumThreads(threads);
+            Stopwatch[] times = new Stopwatch[steps];
+            Stopwatch[] products = new Stopwatch[steps + 1];
+            ArrayNode resident = new ObjectMapper().createArrayNode();
+            for (int step = -warmup; step < steps; step++) {
+                PackedSequences batch = batch(config, step);
+                products[Math.max(0, step)] = machine.sgemm();
+                Stopwatch watch = Stopwatch.start();
+                step(decoder, weights, gradients, optimizer, batch);
+                if (step >= 0) {
+                    times[step] = watch.stop();
+                }
+                resident.add(Machine.megabytes("VmRSS"));
+            }
+            products[steps] = machine.sgemm();
+            ObjectNode result = result(config, times, products);
+            result.set("rss_mb", resident);
+            System.out.println(result);
+            return 0;
+        }
+    }
+
+    private static void step(
+            Decoder decoder, Weights weights, Gradients gradients, AdamW optimizer, PackedSequences batch) {
+        gradients.zero();
+        try (ForwardPass pass = decoder.forward(weights, batch, 1.0)) {
+            float[] dLogProb = new float[batch.targets().length];
+            Arrays.fill(dLogProb, -1f / dLogProb.length);
+            pass.backward(gradients, dLogProb, new float[dLogProb.length]);
+        }
+        gradients.scale(1 / Math.max(1, gradients.norm()));
+        optimizer.step(gradients, 1e-5);
+    }
+
+    private PackedSequences batch(ModelConfig config, int seed) {
+        Random random = new Random(seed);
+        List<Sequence> rows = IntStream.range(0, sequences)
+                .mapToObj(i -> new Sequence(
+                        random.ints(length, 0, config.vocabularySize()).toArray(), 1))
+                .toList();
+        return PackedSequences.of(rows);
+    }
+
+    private ObjectNode result(ModelConfig config, Stopwatch[] times, Stopwatch[] products) {
+        double seconds = median(times, Stopwatch::seconds);
+        double gflops = flops(config) / seconds / 1e9;
+        double sgemm = Machine.sgemmFlops() / median(products, Stopwatch::seconds) / 1e9;
+        double cpuGflops = flops(config) / median(times, Stopwatch::cpuSeconds) / 1e9;
+        double cpuSgemm = Machine.sgemmFlops() / median(products, Stopwatch::cpuSeconds) / 1e9;
+        return new ObjectMapper()
+                .createObjectNode()
+                .put("benchmark", "update")
+                .put("size", size.name())
+                .put("vocabulary", config.vocabularySize())
+                .put("parameters", config.parameterCount())
+                .put("sequences", sequences)
+                .put("length", length)
+                .put("activations", activations.name())
+                .put("threads", threads)
+                .put("seconds", seconds)
+                .put("tokens_per_second", sequences * length / seconds)
+                .put("gflops", gflops)
+                .put("sgemm_gflops", sgemm)
+                .put("share_of_sgemm", gflops / sgemm)
+                .put("share_of_sgemm_by_cpu_time", threads == 1 ? cpuGflops / cpuSgemm : Double.NaN)
+                .put("peak_rss_mb", Machine.megabytes("VmHWM"));
+    }
+
+    private static double median(Stopwatch[] times, ToDoubleFunction<Stopwatch> of) {
+        return Machine.median(Arrays.stream(times).mapToDouble(of).toArray());
+    }
+
+    /**
+     * Floating-point operations of a step: six for each parameter and token, the head's among them, and three passes over
+     * the two products of causal attention. Work done twice counts once.
+     */
+    private double flops(ModelConfig config) {
+        double tokens = (double) sequences * length;
+        long embedding = (long) config.vocabularySize() * config.hiddenSize();
+        double parameters = config.parameterCount() - (config.tiedEmbeddings() ? 0 : embedding);
+        double attention = 3.0 * 2 * 2 * config.layers() * config.heads() * config.headSize() * tokens * length / 2;
+        return 6 * parameters * tokens + attention;
+    }
+}

@@ -131,7 +131,7 @@ class DecoderTest {
     }
 
     private static List<float[]> gradients(GoldenModel golden, ComputeType type, Activations activations) {
-        try (Weights weights = Weights.load(kernels, golden.folder(), type);
+        try (Weights weights = Weights.load(kernels, golden.folder(), Head.TOKENS, type);
                 Decoder decoder = new Decoder(kernels, weights.config(), 64, activations);
                 Gradients gradients = Gradients.of(kernels, weights)) {
             crossEntropy(decoder, weights, gradients, pack(golden.rows("right")));
@@ -158,7 +158,7 @@ class DecoderTest {
     @Test
     void inBfloat16ScoresAndGradientsStayNearThoseInFp32() {
         GoldenModel golden = GoldenModel.named("qwen2_bf16");
-        try (Weights weights = Weights.load(kernels, golden.folder(), ComputeType.BFLOAT16);
+        try (Weights weights = Weights.load(kernels, golden.folder(), Head.TOKENS, ComputeType.BFLOAT16);
                 Decoder decoder = new Decoder(kernels, weights.config(), 64)) {
             List<int[]> rows = golden.rows("right");
             TokenScores scores = decoder.score(weights, pack(rows), 1.0);
@@ -183,7 +183,7 @@ class DecoderTest {
     void inBfloat16AStepReachesTheCopiesThatScoringUses() {
         GoldenModel golden = GoldenModel.named("qwen2_bf16");
         PackedSequences sequences = pack(golden.rows("right"));
-        try (Weights weights = Weights.load(kernels, golden.folder(), ComputeType.BFLOAT16);
+        try (Weights weights = Weights.load(kernels, golden.folder(), Head.TOKENS, ComputeType.BFLOAT16);
                 Decoder decoder = new Decoder(kernels, weights.config(), 64);
                 Gradients gradients = Gradients.of(kernels, weights);
                 AdamW optimizer = new AdamW(kernels, weights, new AdamW.Settings(0.9, 0.95, 1e-8, 0.01))) {

@@ -107,7 +107,7 @@ class ModelFolderTest {
         for (int i = 0; i < saved.length; i++) {
             distance += Math.abs(loaded[i] - saved[i]) / saved.length;
         }
-        assertThat(distance).isBetween(1e-4, 0.2); // the weights were rounded
+        assertThat(distance).isBetween(1e-4, 0.5); // large random weights, rounded to three digits
         assertHeadersFit();
         Path again = folder.resolve("again");
         try (Weights weights = Weights.load(kernels, target)) {

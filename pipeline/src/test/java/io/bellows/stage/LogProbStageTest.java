@@ -7,6 +7,7 @@ import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import io.bellows.SparkTest;
 import io.bellows.engine.Admission;
+import io.bellows.model.Activations;
 import io.bellows.model.ComputeType;
 import io.bellows.model.GoldenModel;
 import io.bellows.model.Head;
@@ -43,7 +44,7 @@ class LogProbStageTest extends SparkTest {
     private static final int EMPTY = 5;
     private static final int TOOL = 1; // place of a token that was not sampled, in every response
     private static final ResidentSettings SETTINGS =
-            new ResidentSettings(64, 2, 16, Admission.ORDERED, 1, ComputeType.FLOAT32);
+            new ResidentSettings(64, 2, 16, Admission.ORDERED, 1, ComputeType.FLOAT32, Activations.KEEP);
     private static final WeightsRef POLICY =
             WeightsRef.initial(GoldenModel.named("qwen2").folder().toString());
     private static final StructType TRAJECTORIES = new StructType()

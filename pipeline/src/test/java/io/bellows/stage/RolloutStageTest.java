@@ -72,7 +72,8 @@ class RolloutStageTest extends SparkTest {
     @Test
     void theToolsOfARowAreInItsPrompt() throws IOException {
         String tools = "[{\"type\":\"function\",\"function\":{\"name\":\"add\"}}]";
-        ResidentSettings roomy = new ResidentSettings(512, 2, 64, Admission.ORDERED, 1, ComputeType.FLOAT32);
+        ResidentSettings roomy =
+                new ResidentSettings(512, 2, 64, Admission.ORDERED, 1, ComputeType.FLOAT32, Activations.KEEP);
         Row trajectory = rollOut(tools, 1, 1, roomy).first();
         try (ChatTokenizer text = ChatTokenizer.load(Path.of(WEIGHTS.modelFolder()), Map.of())) {
             JsonNode schemas = new JsonMapper().readTree(tools);

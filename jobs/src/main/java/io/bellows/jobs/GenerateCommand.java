@@ -29,10 +29,13 @@ import picocli.CommandLine.Option;
 @Command(
         name = "generate",
         description = {
-            "Lets a model answer. Prints text; with --json also ids and log-probs, as",
-            "{\"generations\":[{\"prompt_ids\":[…],\"text\":\"…\",\"ids\":[…],\"logprobs\":[…],\"finish_reason\":\"stop\"}]}."
+            "Lets a model answer.",
+            "Prints text; with --json also ids and log-probs, as "
+                    + "{\"generations\":[{\"prompt_ids\":[…],\"text\":\"…\",\"ids\":[…],\"logprobs\":[…],\"finish_reason\":\"stop\"}]}."
         })
 final class GenerateCommand extends Subcommand {
+
+    private static final int DEFAULT_MAX_TOKENS = 256;
 
     @Option(names = "--model", required = true, paramLabel = "DIR", description = "Hugging Face folder.")
     private Path model;
@@ -64,10 +67,9 @@ final class GenerateCommand extends Subcommand {
 
     @Option(
             names = "--max-tokens",
-            defaultValue = "256",
             paramLabel = "N",
-            description = "Most tokens of an answer (default: ${DEFAULT-VALUE}).")
-    private int maxTokens;
+            description = "Most tokens of an answer (default: 256, or what the model's positions leave).")
+    private Integer maxTokens;
 
     @Option(names = "--stop", paramLabel = "TEXT", description = "A text that ends an answer; may be repeated.")
     private List<String> stop = new ArrayList<>();
@@ -93,16 +95,21 @@ final class GenerateCommand extends Subcommand {
             throw new UsageException("Invalid -n " + samples + " or --slots " + slots + ": expected at least 1");
         }
         try (Tokenizer tokenizer = Tokenizer.load(model)) {
-            SamplingParams sampling = sampling(tokenizer.stopIds());
+            int[] stopIds = tokenizer.stopIds();
+            int least = maxTokens == null ? 1 : maxTokens;
+            sampling(least, stopIds); // what is wrong with the options comes before what is wrong with the prompts
             ModelConfig config = ModelConfig.read(model);
-            int longest = config.maxPositions() - maxTokens;
-            List<int[]> inputs =
-                    prompts.read(tokenizer, () -> template.chat(model, tokenizer), config.vocabularySize(), longest);
-            return generate(console, tokenizer, requests(inputs, sampling));
+            List<int[]> inputs = prompts.read(
+                    tokenizer,
+                    () -> template.chat(model, tokenizer),
+                    config.vocabularySize(),
+                    config.maxPositions(),
+                    least);
+            return generate(console, tokenizer, requests(inputs, config.maxPositions(), stopIds));
         }
     }
 
-    private SamplingParams sampling(int[] stopIds) {
+    private SamplingParams sampling(int maxTokens, int[] stopIds) {
         try {
             return new SamplingParams(temperature, topK, topP, minP, maxTokens, stopIds, stop);
         } catch (IllegalArgumentException e) {
@@ -111,19 +118,25 @@ final class GenerateCommand extends Subcommand {
     }
 
     /** The seed of a sample depends on its prompt's position and its own, so that more samples leave the others as they were. */
-    private List<GenerationRequest> requests(List<int[]> inputs, SamplingParams sampling) {
+    private List<GenerationRequest> requests(List<int[]> inputs, int positions, int[] stopIds) {
         List<GenerationRequest> requests = new ArrayList<>();
         for (int[] input : inputs) {
+            int most = maxTokens == null ? Math.min(DEFAULT_MAX_TOKENS, positions - input.length) : maxTokens;
             long first = seed + 1_000_003L * requests.size();
             requests.add(new GenerationRequest(
-                    input, sampling, LongStream.range(first, first + samples).toArray()));
+                    input,
+                    sampling(most, stopIds),
+                    LongStream.range(first, first + samples).toArray()));
         }
         return requests;
     }
 
     private ObjectNode generate(Console console, Tokenizer tokenizer, List<GenerationRequest> requests) {
-        int longest =
-                requests.stream().mapToInt(r -> r.promptIds().length).max().orElseThrow() + maxTokens;
+        int longest = requests.stream()
+                .mapToInt(request ->
+                        request.promptIds().length + request.sampling().maxTokens())
+                .max()
+                .orElseThrow();
         int used = Math.min(slots, samples * requests.size());
         EngineSettings settings = new EngineSettings(used, longest, 8192, Admission.CONTINUOUS);
         ObjectNode result = object();

@@ -36,7 +36,7 @@ final class LogProbsCommand extends Subcommand {
             names = "--input",
             defaultValue = "-",
             paramLabel = "FILE",
-            description = "JSON lines; - is standard input.")
+            description = "JSON lines (default: -, which is standard input).")
     private Path input;
 
     @Option(

@@ -49,15 +49,18 @@ final class PromptOptions {
      *
      * @param template opened for the first prompt that needs it
      * @param vocabularySize ids are below it
-     * @param longest most tokens of a prompt that leave room for an answer
+     * @param positions most tokens that the model takes, prompt and answer together
+     * @param answer tokens that a prompt must leave for its answer
      * @throws UsageException naming every prompt that is wrong
      */
-    List<int[]> read(Tokenizer tokenizer, ChatSource template, int vocabularySize, int longest) throws IOException {
+    List<int[]> read(Tokenizer tokenizer, ChatSource template, int vocabularySize, int positions, int answer)
+            throws IOException {
         List<int[]> prompts = new ArrayList<>();
         List<String> errors = new ArrayList<>();
+        Room room = new Room(positions, answer);
         if (source.prompts != null) {
             for (String prompt : source.prompts) {
-                collect(prompts, errors, longest, "--prompt", () -> encode(tokenizer, template, prompt));
+                collect(prompts, errors, room, "--prompt", () -> encode(tokenizer, template, prompt));
             }
         } else {
             try (JsonLines lines = JsonLines.open(source.input)) {
@@ -65,7 +68,7 @@ final class PromptOptions {
                     collect(
                             prompts,
                             errors,
-                            longest,
+                            room,
                             lines.place(),
                             () -> encode(tokenizer, template, lines.object(), vocabularySize));
                 }
@@ -84,14 +87,24 @@ final class PromptOptions {
         int[] ids() throws IOException;
     }
 
-    private static void collect(List<int[]> prompts, List<String> errors, int longest, String place, Encoding encoding)
+    private record Room(int positions, int answer) {
+        void check(int[] ids) {
+            if (ids.length == 0) {
+                throw new IllegalArgumentException("Invalid prompt: it has no token");
+            }
+            if (ids.length > positions - answer) {
+                throw new IllegalArgumentException("Invalid prompt: its " + ids.length + " tokens and " + answer
+                        + " of the answer exceed the " + positions
+                        + " positions of the model; give a shorter prompt or a smaller --max-tokens");
+            }
+        }
+    }
+
+    private static void collect(List<int[]> prompts, List<String> errors, Room room, String place, Encoding encoding)
             throws IOException {
         try {
             int[] ids = encoding.ids();
-            if (ids.length == 0 || ids.length > longest) {
-                throw new IllegalArgumentException("Invalid prompt: " + ids.length
-                        + " tokens; the model's positions leave 1 to " + longest + " besides --max-tokens");
-            }
+            room.check(ids);
             prompts.add(ids);
         } catch (IllegalArgumentException e) {
             errors.add(place + ": " + e.getMessage());

@@ -32,7 +32,7 @@ final class RenderCommand extends Subcommand {
             names = "--input",
             defaultValue = "-",
             paramLabel = "FILE",
-            description = "JSON lines; - is standard input.")
+            description = "JSON lines (default: -, which is standard input).")
     private Path input;
 
     @Mixin

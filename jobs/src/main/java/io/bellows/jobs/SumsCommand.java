@@ -20,7 +20,11 @@ final class SumsCommand extends Subcommand {
     @Option(names = "--out", required = true, paramLabel = "DIR", description = "Folder to write into.")
     private Path folder;
 
-    @Option(names = "--seed", defaultValue = "42", description = "Seed of all draws (default: ${DEFAULT-VALUE}).")
+    @Option(
+            names = "--seed",
+            defaultValue = "42",
+            paramLabel = "SEED",
+            description = "Seed of all draws (default: ${DEFAULT-VALUE}).")
     private long seed;
 
     @Option(

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -91,6 +92,28 @@ class GenerateCommandTest {
                 first,
                 "--prompt",
                 second);
+    }
+
+    @Test
+    void withoutMaxTokensAnAnswerEndsWithTheModelsPositions(@TempDir Path folder) throws IOException {
+        Path input = Files.writeString(
+                folder.resolve("prompts.jsonl"), "{\"ids\":" + Collections.nCopies(509, 7) + "}\n{\"ids\":[7]}\n");
+
+        CommandLineRun run = CommandLineRun.of("generate", "--json", "--model", MODEL, "--input", input.toString());
+
+        assertThat(run.exitCode()).isZero();
+        List<JsonNode> ids = run.result().get("generations").findValues("ids");
+        assertThat(ids.get(0)).hasSizeLessThanOrEqualTo(3).isNotEmpty();
+        assertThat(ids.get(1)).hasSizeLessThanOrEqualTo(256).hasSizeGreaterThan(3);
+    }
+
+    @Test
+    void aPromptThatLeavesNoRoomForMaxTokensIsRefusedWithTheNumbers() {
+        CommandLineRun run =
+                CommandLineRun.of("generate", "--model", MODEL, "--raw", "--prompt", "Hi", "--max-tokens", "512");
+
+        assertThat(run.exitCode()).isEqualTo(2);
+        assertThat(run.err()).contains("512 of the answer", "512 positions", "--max-tokens");
     }
 
     @Test

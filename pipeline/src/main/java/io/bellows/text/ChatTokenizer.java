@@ -46,7 +46,7 @@ public final class ChatTokenizer implements AutoCloseable {
      */
     public static ChatTokenizer load(Path folder, Map<String, Object> variables) throws IOException {
         ChatTemplate template = ChatTemplate.load(folder);
-        template.check(variables);
+        template.check(variables); // before the tokenizer takes native memory
         return new ChatTokenizer(template, Tokenizer.load(folder), variables);
     }
 

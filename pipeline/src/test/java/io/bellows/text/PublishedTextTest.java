@@ -43,9 +43,11 @@ class PublishedTextTest {
     @BeforeAll
     void read() throws IOException {
         boolean installed = Files.exists(FOLDER.resolve("reference.json"));
+        String remedy = "Published tokenizers are not installed: run pipeline/src/test/published/install";
         if (System.getenv("BELLOWS_REQUIRE_PUBLISHED") == null) {
-            assumeTrue(installed, "Published tokenizers are not installed: run pipeline/src/test/published/install");
+            assumeTrue(installed, remedy);
         }
+        assertThat(installed).as(remedy).isTrue();
         references = json(FOLDER.resolve("reference.json"));
         JsonNode cases = json(FOLDER.resolve("conversations.json"));
         conversations = cases.path("conversations");

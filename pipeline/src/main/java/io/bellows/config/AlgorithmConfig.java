@@ -13,5 +13,6 @@ public record AlgorithmConfig(
         @Setting(value = "true", about = "Divide by the group's standard deviation; false: Dr. GRPO")
         boolean normAdvByStdInGrpo,
 
-        FilterGroupsConfig filterGroups)
+        FilterGroupsConfig filterGroups,
+        RolloutCorrectionConfig rolloutCorrection)
         implements Serializable {}

@@ -6,7 +6,19 @@ import java.io.Serializable;
 public record PolicyLossConfig(
         @Setting(
                 value = "vanilla",
-                oneOf = {"vanilla", "gspo", "sapo", "gpg", "geo_mean", "cispo", "dppo_tv", "dppo_kl", "dro"},
+                oneOf = {
+                    "vanilla",
+                    "gspo",
+                    "sapo",
+                    "gpg",
+                    "clip_cov",
+                    "kl_cov",
+                    "geo_mean",
+                    "cispo",
+                    "dppo_tv",
+                    "dppo_kl",
+                    "dro"
+                },
                 about = "Policy loss; gspo, sapo and geo_mean average over sequences whatever actor.loss_agg_mode says")
         String lossMode,
 

@@ -33,6 +33,7 @@ final class Rules {
         if (purpose == Purpose.TRAIN) {
             rollout();
             actor();
+            new PolicyLossRules(config, errors).check();
             microBatches.ofPolicies();
             critic();
             reward();
@@ -91,8 +92,8 @@ final class Rules {
             template.check(variables);
             if (config.trainer().deterministic() && template.readsToday(variables)) {
                 errors.add("Invalid trainer.deterministic = true: the chat template of model.path = '" + folder
-                        + "' asks for today's date; set it with data.apply_chat_template_kwargs.strftime_now=2024-07-26,"
-                        + " or another day");
+                        + "' asks for today's date; set it with"
+                        + " data.apply_chat_template_kwargs.strftime_now=2024-07-26, or another day");
             }
         } catch (IOException e) {
             errors.add("Invalid model.path = '" + folder + "': " + e.getMessage());
@@ -207,7 +208,6 @@ final class Rules {
         if (actor.lossScaleFactor() != null && actor.lossScaleFactor() <= 0) {
             errors.add("Invalid actor.loss_scale_factor = " + actor.lossScaleFactor() + ": expected above 0");
         }
-        policyLoss(actor);
     }
 
     private void critic() {
@@ -240,29 +240,6 @@ final class Rules {
         microBatches.ofCritic();
         if (critic.model().path() != null) {
             criticModel(critic.model().path());
-        }
-    }
-
-    /** The rules of a single loss stand at the loss. */
-    private void policyLoss(ActorConfig actor) {
-        String mode = actor.policyLoss().lossMode();
-        Double beta = actor.policyLoss().droBeta();
-        if (mode.equals("dro") && beta == null) {
-            errors.add("Invalid actor.policy_loss.dro_beta = null: actor.policy_loss.loss_mode = dro needs it;"
-                    + " set a number above 0, such as 0.1");
-            return;
-        }
-        if (!mode.equals("dro") && beta != null) {
-            errors.add("Invalid actor.policy_loss.dro_beta = " + beta
-                    + ": only actor.policy_loss.loss_mode = dro uses it; remove it or set that mode");
-        }
-        if (actor.clipLow() > 1 || actor.clipRatioC() <= 1) {
-            return; // noted
-        }
-        try {
-            actor.newPolicyLoss();
-        } catch (IllegalArgumentException e) {
-            errors.add("Invalid actor.policy_loss.loss_mode = " + mode + ": " + e.getMessage());
         }
     }
 

@@ -4,6 +4,7 @@ import io.bellows.config.ActorConfig;
 import io.bellows.config.BellowsConfig;
 import io.bellows.config.CriticConfig;
 import io.bellows.config.FilterGroupsConfig;
+import io.bellows.config.RolloutCorrectionConfig;
 import io.bellows.data.PromptDataset;
 import io.bellows.resident.ExecutorHost.Role;
 import io.bellows.resident.ResidentSettings;
@@ -12,6 +13,7 @@ import io.bellows.reward.RewardRegistry;
 import io.bellows.reward.WeightedRewards;
 import io.bellows.stage.AdvantageStage;
 import io.bellows.stage.LogProbStage;
+import io.bellows.stage.RolloutCorrectionStage;
 import io.bellows.stage.RolloutSampling;
 import io.bellows.stage.RolloutStage;
 import io.bellows.stage.ScoreStage;
@@ -24,6 +26,7 @@ import io.bellows.training.PolicyObjective;
 import io.bellows.training.UpdateSettings;
 import io.bellows.training.ValueObjective;
 import io.bellows.udfs.advantage.GrpoAdvantage.Normalization;
+import io.bellows.udfs.correction.RolloutCorrection;
 import io.bellows.udfs.loss.LossAggregation;
 import java.util.Map;
 import org.apache.spark.sql.Dataset;
@@ -37,6 +40,7 @@ import org.apache.spark.sql.SparkSession;
  * @param score trajectories to scores
  * @param groupFilter tells which groups to learn from, or null for all
  * @param logProbs trajectories to log-probs and values
+ * @param correction log-probs to corrected ones, or null in bypass mode, where the update corrects
  * @param advantage log-probs and scores to experience
  * @param critic experience to a new critic, or null without one
  * @param actor experience to a new policy
@@ -48,15 +52,18 @@ record Stages(
         ScoreStage score,
         GroupFilter groupFilter,
         LogProbStage logProbs,
+        RolloutCorrectionStage correction,
         AdvantageStage advantage,
         ModelUpdate critic,
         ModelUpdate actor,
         WeightsRef reference,
         Validation validation) {
 
-    /** What the models of an iteration say about its trajectories. */
+    /** What the models of an iteration say about its trajectories, corrected for what the engine said. */
     Dataset<Row> scored(Dataset<Row> trajectories, Models models) {
-        return logProbs.run(trajectories, models.policy(), reference, models.critic());
+        WeightsRef policy = correction == null ? null : models.policy();
+        Dataset<Row> scored = logProbs.run(trajectories, policy, reference, models.critic());
+        return (correction == null ? new RolloutCorrectionStage(RolloutCorrection.NONE) : correction).run(scored);
     }
 
     static Stages of(SparkSession spark, BellowsConfig config, String runId, PromptDataset heldOut, int iterations) {
@@ -69,11 +76,16 @@ record Stages(
                 score,
                 groupFilter(config.algorithm().filterGroups(), rewards),
                 new LogProbStage(runId, resident, config.rollout().temperature(), scoring(config), partitions),
+                correction(config.algorithm().rolloutCorrection()),
                 new AdvantageStage(config.algorithm().normAdvByStdInGrpo() ? Normalization.BY_STD : Normalization.NONE),
                 config.usesCritic() ? critic(config, runId, resident, iterations) : null,
                 actor(config, runId, resident, iterations),
                 config.actor().useKlLoss() ? WeightsRef.initial(config.model().path()) : null,
                 heldOut == null ? null : validation(config, runId, resident, partitions, heldOut, score, rewards));
+    }
+
+    private static RolloutCorrectionStage correction(RolloutCorrectionConfig correction) {
+        return correction.bypassMode() ? null : new RolloutCorrectionStage(correction.newCorrection());
     }
 
     private static GroupFilter groupFilter(FilterGroupsConfig filter, WeightedRewards rewards) {
@@ -86,7 +98,12 @@ record Stages(
                 actor.ppoMiniBatchSize(), actor.ppoEpochs(), config.trainer().seed());
         int learning = iterations - config.trainer().criticWarmup();
         UpdateSettings settings = new UpdateSettings(
-                new PolicyObjective(actor, config.rollout().temperature(), lossScaleFactor(config)),
+                new PolicyObjective(
+                        actor,
+                        config.algorithm().rolloutCorrection(),
+                        config.rollout().temperature(),
+                        lossScaleFactor(config),
+                        config.trainer().seed()),
                 AdamW.Settings.of(actor.optim()),
                 new LearningRateSchedule(
                         actor.optim(), learning * plan.steps(config.data().trainBatchSize())),

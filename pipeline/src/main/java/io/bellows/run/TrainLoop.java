@@ -181,6 +181,11 @@ public final class TrainLoop {
         }
         metrics.putAll(IterationMetrics.of(
                 run.committed(iteration, Table.TRAJECTORIES), run.committed(iteration, Table.SCORES), experience));
+        if (config.algorithm().rolloutCorrection().isActive() && stages.correction() != null) {
+            metrics.putAll(stages.correction()
+                    .metrics(run.committed(iteration, Table.TRAJECTORIES), experience)
+                    .values());
+        }
         if (stages.validation() != null && (last || isDue(config.trainer().testFreq(), iteration))) {
             validate(stages, iteration, updated.policy(), timer, metrics);
         }

@@ -12,14 +12,12 @@ import io.bellows.resident.ExecutorHost.Role;
 import io.bellows.resident.ResidentModel;
 import io.bellows.resident.ResidentSettings;
 import io.bellows.resident.WeightsRef;
-import io.bellows.training.MicroBatch;
 import io.bellows.training.MicroBatching;
+import io.bellows.training.Passes;
 import io.bellows.training.TrainingSequence;
-import io.bellows.udfs.loss.Sequences;
 import java.io.Serializable;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.IdentityHashMap;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -55,6 +53,7 @@ public record LogProbStage(
             .add("trajectory_id", DataTypes.StringType, false)
             .add("segment_index", DataTypes.IntegerType, false)
             .add("response_mask", DataTypes.createArrayType(DataTypes.IntegerType, false), false)
+            .add("rollout_log_probs", FLOATS, false)
             .add("old_log_probs", FLOATS, false)
             .add("ref_log_probs", FLOATS, true)
             .add("values", FLOATS, true);
@@ -68,11 +67,12 @@ public record LogProbStage(
      * Describes the passes.
      *
      * @param trajectories rows of {@link io.bellows.trajectory.Table#TRAJECTORIES}
-     * @param policy the policy that sampled them
+     * @param policy the policy that sampled them, or null to take the log-probs that its engine recorded for its own (verl's
+     *     {@code bypass_mode})
      * @param reference the reference policy, or null for none
      * @param critic the critic, or null for none
-     * @return {@code trajectory_id, segment_index, response_mask, old_log_probs, ref_log_probs, values}; entry t of {@code
-     *     values} is what the critic expects before response token t, 0 where that was not sampled
+     * @return {@code trajectory_id, segment_index, response_mask, rollout_log_probs, old_log_probs, ref_log_probs, values}; entry t
+     *     of {@code values} is what the critic expects before response token t, 0 where that was not sampled
      */
     public Dataset<Row> run(Dataset<Row> trajectories, WeightsRef policy, WeightsRef reference, WeightsRef critic) {
         return trajectories
@@ -83,7 +83,8 @@ public record LogProbStage(
                         "segment_index",
                         "prompt_ids",
                         "response_ids",
-                        "response_mask")
+                        "response_mask",
+                        "rollout_log_probs")
                 .repartitionById(
                         partitions, pmod(hash(col("group_id")), lit(partitions)).cast("int"))
                 .sortWithinPartitions("group_id", "sample_index", "segment_index")
@@ -98,19 +99,20 @@ public record LogProbStage(
         List<Row> rows = new ArrayList<>();
         input.forEachRemaining(rows::add);
         List<TrainingSequence> sequences = rows.stream().map(TrainingRows::read).toList();
-        IdentityHashMap<TrainingSequence, float[]> old = pass(Role.POLICY, policy, sequences, this::logProbs);
-        IdentityHashMap<TrainingSequence, float[]> ref = pass(Role.REFERENCE, reference, sequences, this::logProbs);
-        IdentityHashMap<TrainingSequence, float[]> values = pass(Role.CRITIC, critic, sequences, LogProbStage::values);
+        List<float[]> old = pass(Role.POLICY, policy, sequences, this::logProbs);
+        List<float[]> ref = pass(Role.REFERENCE, reference, sequences, this::logProbs);
+        List<float[]> values = pass(Role.CRITIC, critic, sequences, LogProbStage::values);
         List<Row> out = new ArrayList<>();
         for (int i = 0; i < rows.size(); i++) {
-            TrainingSequence sequence = sequences.get(i);
+            float[] rollout = TrainingRows.floats(rows.get(i), "rollout_log_probs");
             out.add(RowFactory.create(
                     rows.get(i).getAs("trajectory_id"),
                     rows.get(i).getAs("segment_index"),
                     TrainingRows.ints(rows.get(i), "response_mask"),
-                    old.get(sequence),
-                    ref.get(sequence),
-                    values.get(sequence)));
+                    rollout,
+                    policy == null ? rollout : old.get(i),
+                    ref.get(i),
+                    values.get(i)));
         }
         return out.iterator();
     }
@@ -124,29 +126,11 @@ public record LogProbStage(
     }
 
     /** What a model says about the response tokens of each sequence; about none without the model. */
-    private IdentityHashMap<TrainingSequence, float[]> pass(
-            Role role, WeightsRef weights, List<TrainingSequence> sequences, Pass pass) {
-        IdentityHashMap<TrainingSequence, float[]> results = new IdentityHashMap<>();
+    private List<float[]> pass(Role role, WeightsRef weights, List<TrainingSequence> sequences, Pass pass) {
         if (weights == null) {
-            return results;
+            return Collections.nCopies(sequences.size(), null);
         }
         ResidentModel model = ExecutorHost.model(runId, role, weights, resident);
-        int[] lengths = sequences.stream().mapToInt(TrainingSequence::length).toArray();
-        for (int[] members : microBatching.get(role).plan(lengths)) {
-            List<TrainingSequence> rows =
-                    Arrays.stream(members).mapToObj(sequences::get).toList();
-            rows.forEach(
-                    row -> results.put(row, new float[0])); // an empty response has no tokens to say anything about
-            MicroBatch micro = MicroBatch.scored(rows);
-            if (micro.rows().isEmpty()) {
-                continue;
-            }
-            float[] all = pass.over(model, micro.packed());
-            for (int i = 0; i < micro.rows().size(); i++) {
-                Sequences layout = micro.sequences();
-                results.put(micro.rows().get(i), Arrays.copyOfRange(all, layout.start(i), layout.end(i)));
-            }
-        }
-        return results;
+        return Passes.over(sequences, microBatching.get(role), packed -> pass.over(model, packed));
     }
 }

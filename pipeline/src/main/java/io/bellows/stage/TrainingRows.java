@@ -11,10 +11,10 @@ final class TrainingRows {
 
     /**
      * Reads {@code trajectory_id, prompt_ids, response_ids, response_mask} and, where the row has them, {@code
-     * old_log_probs, ref_log_probs, advantages, values, returns}.
+     * old_log_probs, ref_log_probs, advantages, values, returns, rollout_is_weights}.
      */
     static TrainingSequence read(Row row) {
-        int[] mask = ints(row, "response_mask");
+        int[] mask = ints(row, hasValue(row, "corrected_mask") ? "corrected_mask" : "response_mask");
         boolean[] sampled = new boolean[mask.length];
         for (int i = 0; i < mask.length; i++) {
             sampled[i] = mask[i] == 1;
@@ -28,7 +28,9 @@ final class TrainingRows {
                 floatsOrNull(row, "ref_log_probs"),
                 floatsOrNull(row, "advantages"),
                 floatsOrNull(row, "values"),
-                floatsOrNull(row, "returns"));
+                floatsOrNull(row, "returns"),
+                floatsOrNull(row, "rollout_is_weights"),
+                null);
     }
 
     static int[] ints(Row row, String column) {
@@ -41,9 +43,14 @@ final class TrainingRows {
     }
 
     private static float[] floatsOrNull(Row row, String column) {
-        if (!List.of(row.schema().fieldNames()).contains(column) || row.isNullAt(row.fieldIndex(column))) {
-            return null;
-        }
+        return hasValue(row, column) ? floats(row, column) : null;
+    }
+
+    private static boolean hasValue(Row row, String column) {
+        return List.of(row.schema().fieldNames()).contains(column) && !row.isNullAt(row.fieldIndex(column));
+    }
+
+    static float[] floats(Row row, String column) {
         List<Float> values = row.getList(row.fieldIndex(column));
         float[] floats = new float[values.size()];
         for (int i = 0; i < floats.length; i++) {

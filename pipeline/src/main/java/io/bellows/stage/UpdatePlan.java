@@ -61,7 +61,9 @@ public record UpdatePlan(int groupsInMiniBatch, int epochs, long seed) {
                         "ref_log_probs",
                         "advantages",
                         "values",
-                        "returns")
+                        "returns",
+                        "rollout_is_weights",
+                        "corrected_mask")
                 .join(
                         tokens,
                         scala.jdk.javaapi.CollectionConverters.asScala(List.of("trajectory_id", "segment_index"))

@@ -57,10 +57,15 @@ public record MicroBatch(List<TrainingSequence> rows, Sequences sequences) {
      * @return the column, T
      */
     public float[] joined(Function<TrainingSequence, float[]> column) {
-        float[] all = new float[sequences.tokens()];
+        return Floats.joined(rows.stream().map(column).toList());
+    }
+
+    /** Returns which tokens of all rows the policy loss chose, laid end to end. */
+    boolean[] joinedSelection() {
+        boolean[] all = new boolean[sequences.tokens()];
         for (int i = 0; i < rows.size(); i++) {
-            float[] values = column.apply(rows.get(i));
-            System.arraycopy(values, 0, all, sequences.start(i), values.length);
+            boolean[] selected = rows.get(i).selected();
+            System.arraycopy(selected, 0, all, sequences.start(i), selected.length);
         }
         return all;
     }

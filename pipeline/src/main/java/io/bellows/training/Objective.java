@@ -4,6 +4,7 @@ import io.bellows.udfs.loss.BatchTotals;
 import io.bellows.udfs.loss.Sequences;
 import io.bellows.udfs.metrics.Metrics;
 import java.io.Serializable;
+import java.util.List;
 
 /** What an update minimises. */
 public interface Objective extends Serializable {
@@ -22,6 +23,27 @@ public interface Objective extends Serializable {
      * @return its totals, to be added to those of the other parts
      */
     BatchTotals totals(Sequences sequences);
+
+    /**
+     * Looks at a whole mini-batch before it is split, for what depends on all of its rows.
+     *
+     * @param model as it is before the step
+     * @param batching how the model's passes are cut
+     * @param batch the rows of the mini-batch
+     * @param step optimizer steps taken so far
+     * @return the rows to learn from
+     */
+    default Prepared prepare(TrainedModel model, MicroBatching batching, List<TrainingSequence> batch, long step) {
+        return new Prepared(batch, Metrics.empty());
+    }
+
+    /**
+     * A mini-batch that is ready to be split.
+     *
+     * @param rows to learn from
+     * @param metrics of the whole mini-batch
+     */
+    record Prepared(List<TrainingSequence> rows, Metrics metrics) {}
 
     /**
      * Takes a micro-batch forward and back.

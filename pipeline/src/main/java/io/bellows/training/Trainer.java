@@ -40,14 +40,17 @@ public final class Trainer {
     /**
      * Takes one optimizer step.
      *
-     * @param batch the rows of the mini-batch
+     * @param miniBatch its rows
      * @return metrics of the step, under verl's names
      * @throws IllegalStateException if loss or gradient was not finite ten times in a row, counted over all updates of a run
      */
-    public Metrics step(List<TrainingSequence> batch) {
+    public Metrics step(List<TrainingSequence> miniBatch) {
         model.gradients().zero();
+        Objective.Prepared prepared =
+                settings.objective().prepare(model, settings.microBatching(), miniBatch, optimizer.stepsTaken());
+        List<TrainingSequence> batch = prepared.rows();
         BatchTotals totals = settings.objective().totals(MicroBatch.of(batch).sequences());
-        Metrics metrics = Metrics.empty().with(name("mini_batches"), Metric.sum(1));
+        Metrics metrics = prepared.metrics().with(name("mini_batches"), Metric.sum(1));
         List<TrainingSequence> notFinite = new ArrayList<>();
         int[] lengths = batch.stream().mapToInt(TrainingSequence::length).toArray();
         for (int[] members : settings.microBatching().plan(lengths)) {

@@ -14,6 +14,8 @@ import io.bellows.model.PackedSequences.Sequence;
  * @param advantages advantage of each token, R, or null for supervised fine-tuning
  * @param values what the critic expected before each token, R, or null without a critic
  * @param returns what it should have expected, R, or null for supervised fine-tuning
+ * @param importanceWeights factor of each token's policy loss, R, or null for 1
+ * @param selected tokens that the policy loss chose in the mini-batch, R, or null where it chooses none
  */
 public record TrainingSequence(
         String id,
@@ -24,11 +26,45 @@ public record TrainingSequence(
         float[] refLogProbs,
         float[] advantages,
         float[] values,
-        float[] returns) {
+        float[] returns,
+        float[] importanceWeights,
+        boolean[] selected) {
 
     /** A row of supervised fine-tuning. */
     public static TrainingSequence lesson(String id, int[] promptIds, int[] responseIds, boolean[] mask) {
-        return new TrainingSequence(id, promptIds, responseIds, mask, null, null, null, null, null);
+        return new TrainingSequence(id, promptIds, responseIds, mask, null, null, null, null, null, null, null);
+    }
+
+    /** The same row with tokens that the policy loss chose. */
+    TrainingSequence withSelected(boolean[] tokens) {
+        return new TrainingSequence(
+                id,
+                promptIds,
+                responseIds,
+                mask,
+                oldLogProbs,
+                refLogProbs,
+                advantages,
+                values,
+                returns,
+                importanceWeights,
+                tokens);
+    }
+
+    /** The same row, of which only some tokens are learned, with weights or null for none. */
+    TrainingSequence corrected(boolean[] learned, float[] weights) {
+        return new TrainingSequence(
+                id,
+                promptIds,
+                responseIds,
+                learned,
+                oldLogProbs,
+                refLogProbs,
+                advantages,
+                values,
+                returns,
+                weights,
+                selected);
     }
 
     /**

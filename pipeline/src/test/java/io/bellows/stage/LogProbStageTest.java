@@ -54,7 +54,8 @@ class LogProbStageTest extends SparkTest {
             .add("segment_index", DataTypes.IntegerType)
             .add("prompt_ids", DataTypes.createArrayType(DataTypes.IntegerType))
             .add("response_ids", DataTypes.createArrayType(DataTypes.IntegerType))
-            .add("response_mask", DataTypes.createArrayType(DataTypes.IntegerType));
+            .add("response_mask", DataTypes.createArrayType(DataTypes.IntegerType))
+            .add("rollout_log_probs", DataTypes.createArrayType(DataTypes.FloatType));
 
     @TempDir
     private static Path critic;
@@ -94,7 +95,8 @@ class LogProbStageTest extends SparkTest {
                     response,
                     IntStream.range(0, response.size())
                             .mapToObj(t -> t == TOOL ? 0 : 1)
-                            .toList()));
+                            .toList(),
+                    response.stream().map(id -> -id / 10f).toList()));
         }
         return spark.createDataFrame(rows, TRAJECTORIES);
     }
@@ -122,6 +124,19 @@ class LogProbStageTest extends SparkTest {
                 assertThat(numbers.get(t)).as("%s %d of row %d", column, t, i).isCloseTo(wanted.get(t), within(1e-4f));
             }
         }
+    }
+
+    @Test
+    void withoutAPolicyThoseOfTheEngineStandForTheOldLogProbs() {
+        Map<Role, MicroBatching> everywhere = Map.of();
+        List<Row> rows = new LogProbStage(RUN, SETTINGS, 1, everywhere, 2)
+                .run(trajectories(), null, null, null)
+                .collectAsList();
+
+        assertThat(rows)
+                .hasSize(ROWS)
+                .allSatisfy(row -> assertThat(row.<Float>getList(row.fieldIndex("old_log_probs")))
+                        .isEqualTo(row.getList(row.fieldIndex("rollout_log_probs"))));
     }
 
     @Test

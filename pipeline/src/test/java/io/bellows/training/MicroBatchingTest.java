@@ -47,7 +47,27 @@ class MicroBatchingTest {
         POLICY(Head.TOKENS, "actor/loss") {
             @Override
             Objective objective() {
-                return new PolicyObjective(config().actor(), 0.7, 64);
+                return policy("vanilla", "{}");
+            }
+        },
+        CLIP_COV(Head.TOKENS, "actor/loss") {
+            @Override
+            Objective objective() {
+                return policy("clip_cov", "{}");
+            }
+        },
+        KL_COV(Head.TOKENS, "actor/loss") {
+            @Override
+            Objective objective() {
+                return policy("kl_cov", "{}");
+            }
+        },
+        BYPASS(Head.TOKENS, "actor/loss") {
+            @Override
+            Objective objective() {
+                return policy("vanilla", """
+                    {"bypass_mode": true, "rollout_rs": "token_k2", "rollout_rs_threshold": "4"}
+                    """);
             }
         },
         CRITIC(Head.VALUE, "critic/vf_loss") {
@@ -80,12 +100,17 @@ class MicroBatchingTest {
         kernels.close();
     }
 
-    private static BellowsConfig config() {
+    private static PolicyObjective policy(String lossMode, String rolloutCorrection) {
         try {
-            return BellowsConfig.fromResolved(new ObjectMapper().readTree("""
-                            {"actor": {"use_kl_loss": true, "kl_loss_coef": 0.1, "entropy_coeff": 0.01,
-                                       "loss_agg_mode": "seq-mean-token-mean"}}
-                            """));
+            BellowsConfig config =
+                    BellowsConfig.fromResolved(new ObjectMapper().readTree("""
+                        {"actor": {"use_kl_loss": true, "kl_loss_coef": 0.1, "entropy_coeff": 0.01,
+                                   "loss_agg_mode": "seq-mean-token-mean",
+                                   "policy_loss": {"loss_mode": "%s", "clip_cov_ratio": 0.2, "clip_cov_lb": 0,
+                                                   "kl_cov_ratio": 0.2}},
+                         "algorithm": {"rollout_correction": %s}}
+                        """.formatted(lossMode, rolloutCorrection)));
+            return new PolicyObjective(config.actor(), config.algorithm().rolloutCorrection(), 0.7, 64, 1);
         } catch (JsonProcessingException e) {
             throw new IllegalStateException(e);
         }
@@ -110,7 +135,9 @@ class MicroBatchingTest {
                     numbers(random, response, -5),
                     numbers(random, response, 0),
                     numbers(random, response, 0),
-                    numbers(random, response, 0)));
+                    numbers(random, response, 0),
+                    null,
+                    null));
         }
         return rows;
     }

@@ -1,5 +1,6 @@
 package io.bellows;
 
+import io.bellows.udfs.BellowsExtensions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -34,6 +35,7 @@ public abstract class SparkTest {
                     .config("spark.driver.bindAddress", "127.0.0.1")
                     .config("spark.sql.shuffle.partitions", "2")
                     .config("spark.sql.session.timeZone", "UTC")
+                    .config("spark.sql.extensions", BellowsExtensions.class.getName())
                     .config("spark.sql.warehouse.dir", scratchFolder("warehouse"))
                     .config("spark.local.dir", scratchFolder("local"))
                     .getOrCreate();

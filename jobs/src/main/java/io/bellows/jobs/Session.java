@@ -1,5 +1,6 @@
 package io.bellows.jobs;
 
+import io.bellows.udfs.BellowsExtensions;
 import java.io.File;
 import java.util.Map;
 import java.util.TreeMap;
@@ -37,6 +38,7 @@ final class Session {
                 "spark.sql.shuffle.orderIndependentChecksum.enabled", "true",
                 "spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch", "true",
                 "spark.sql.session.timeZone", "UTC",
+                "spark.sql.extensions", BellowsExtensions.class.getName(),
                 "spark.ui.showConsoleProgress", "false");
     }
 

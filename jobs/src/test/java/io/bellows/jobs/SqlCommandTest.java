@@ -29,6 +29,13 @@ class SqlCommandTest {
     }
 
     @Test
+    void theFunctionsOfBellowsAreThere() {
+        CommandLineRun run = CommandLineRun.of("sql", "--json", "SELECT grpo_advantage(array(1, 0), false) AS a");
+
+        assertThat(run.result().get("rows").toString()).isEqualTo("[{\"a\":[0.5,-0.5]}]");
+    }
+
+    @Test
     void moreRowsThanTheLimitAreCutAndSaid() {
         CommandLineRun run = CommandLineRun.of("sql", "--json", "--limit", "2", "SELECT id FROM range(5) ORDER BY id");
 

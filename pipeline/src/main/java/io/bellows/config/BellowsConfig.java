@@ -85,6 +85,16 @@ public record BellowsConfig(
         return ConfigJson.fixedDifferences(this, other);
     }
 
+    /** Whether the log-probs of a reference policy are needed: for a KL loss, or for a KL penalty in the reward. */
+    public boolean usesReference() {
+        return actor.useKlLoss() || algorithm.useKlInReward();
+    }
+
+    /** Every reward function of the run, overlong shaping included. */
+    public List<RewardConfig.Function> rewardFunctions() {
+        return reward.allFunctions(data.maxResponseLength());
+    }
+
     /** {@code data.seed}, or {@code trainer.seed} where it is absent. */
     public long dataSeed() {
         return data.seed() == null ? trainer.seed() : data.seed();

@@ -36,6 +36,7 @@ final class Rules {
             new PolicyLossRules(config, errors).check();
             microBatches.ofPolicies();
             critic();
+            new AlgorithmRules(config, errors).check();
             reward();
         } else {
             microBatches.ofSft();
@@ -128,9 +129,10 @@ final class Rules {
 
     private void rollout() {
         RolloutConfig rollout = config.rollout();
-        if (rollout.n() < 2 && config.algorithm().advEstimator().equals("grpo")) {
-            errors.add("Invalid rollout.n = " + rollout.n()
-                    + ": grpo compares the samples of a prompt, so every advantage would be 0; set 2 or more");
+        String estimator = config.algorithm().advEstimator();
+        if (rollout.n() < 2 && config.algorithm().estimator().comparesGroup()) {
+            errors.add("Invalid rollout.n = " + rollout.n() + ": " + estimator
+                    + " compares the samples of a prompt, so every advantage would be 0; set 2 or more");
         }
         if (rollout.temperature() == 0) {
             errors.add("Invalid rollout.temperature = 0.0: training samples, so it must be above 0;"
@@ -299,8 +301,18 @@ final class Rules {
 
     private void reward() {
         List<RewardConfig.Function> functions = config.reward().functions();
+        RewardConfig.OverlongBuffer overlong = config.reward().rewardKwargs().overlongBufferCfg();
+        int longest = config.data().maxResponseLength();
+        if (overlong.enable() && (overlong.len() < 1 || overlong.len() > longest)) {
+            errors.add("Invalid reward.reward_kwargs.overlong_buffer_cfg.len = " + overlong.len()
+                    + ": expected from 1 to data.max_response_length = " + longest);
+            return; // the functions cannot be made
+        }
         try {
-            filterMetric(RewardRegistry.standard().create(config.reward()).names());
+            List<String> names =
+                    RewardRegistry.standard().create(config.rewardFunctions()).names();
+            filterMetric(names);
+            new AlgorithmRules(config, errors).rewardKeys(names);
         } catch (InvalidConfigException e) {
             e.errors().forEach(error -> errors.add("Invalid " + error));
         }

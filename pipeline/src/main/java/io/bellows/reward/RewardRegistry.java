@@ -45,16 +45,17 @@ public final class RewardRegistry {
     }
 
     /**
-     * The weighted sum a configuration describes. The option {@code as} records a function under another name.
+     * The weighted sum that a configuration describes. The option {@code as} records a function under another name.
      *
+     * @param functions the terms of the sum, in order
      * @throws InvalidConfigException with every error of every function
      */
-    public WeightedRewards create(RewardConfig config) {
+    public WeightedRewards create(List<RewardConfig.Function> functions) {
         List<String> errors = new ArrayList<>();
         List<WeightedRewards.Term> terms = new ArrayList<>();
-        for (int i = 0; i < config.functions().size(); i++) {
+        for (int i = 0; i < functions.size(); i++) {
             try {
-                terms.add(term(config.functions().get(i)));
+                terms.add(term(functions.get(i)));
             } catch (IllegalArgumentException e) {
                 errors.add("reward.functions[" + i + "]: " + e.getMessage());
             }

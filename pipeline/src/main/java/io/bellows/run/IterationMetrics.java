@@ -19,6 +19,7 @@ import java.util.Map;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
+import scala.jdk.javaapi.CollectionConverters;
 
 /** Metrics of an iteration that its committed tables tell, under verl's names. */
 final class IterationMetrics {
@@ -33,7 +34,6 @@ final class IterationMetrics {
         Map<String, Double> metrics = new LinkedHashMap<>();
         List<Column> rewards = new ArrayList<>();
         addRange(rewards, "critic/score", col("reward"));
-        addRange(rewards, "critic/rewards", col("reward"));
         rewards.add(share(col("status").equalTo("failed"), "training/reward_failure_rate"));
         putAll(metrics, scores, rewards);
 
@@ -41,6 +41,7 @@ final class IterationMetrics {
         Column response = expr("size(response_ids)");
         Column prompt = expr("size(prompt_ids)");
         addRange(lengths, "response_length", response);
+        addRange(lengths, "response_length_non_aborted", when(col("status").notEqual("failed"), response));
         lengths.add(share(col("status").equalTo("truncated"), "response_length/clip_ratio"));
         addRange(lengths, "prompt_length", prompt);
         lengths.add(share(col("status").equalTo("failed"), "response/aborted_ratio"));
@@ -48,11 +49,36 @@ final class IterationMetrics {
         lengths.add(sum(response).cast("double").as("perf/response_tokens"));
         putAll(metrics, trajectories, lengths);
 
-        Column tokens = expr("explode(filter(advantages, a -> a IS NOT NULL))").as("advantage");
-        List<Column> advantages = new ArrayList<>();
-        addRange(advantages, "critic/advantages", col("advantage"));
-        putAll(metrics, experience.select(tokens), advantages);
+        metrics.putAll(learned(trajectories, experience));
         metrics.putAll(groups(scores));
+        return metrics;
+    }
+
+    /** What the update learned from: rewards of trajectories that have one, and the numbers of their sampled tokens. */
+    private static Map<String, Double> learned(Dataset<Row> trajectories, Dataset<Row> experience) {
+        Map<String, Double> metrics = new LinkedHashMap<>();
+        Dataset<Row> rows = experience
+                .where(col("reward").isNotNull())
+                .join(
+                        trajectories.select("trajectory_id", "segment_index", "response_mask"),
+                        CollectionConverters.asScala(List.of("trajectory_id", "segment_index"))
+                                .toSeq(),
+                        "inner");
+        List<Column> rewards = new ArrayList<>();
+        // The reward of an empty response sits on no token.
+        addRange(
+                rewards,
+                "critic/rewards",
+                expr(
+                        "IF(array_contains(response_mask, 1), aggregate(token_level_rewards, 0D, (s, r) -> s + r), reward)"));
+        putAll(metrics, rows, rewards);
+        Dataset<Row> tokens = rows.select(expr("inline(arrays_zip(response_mask, advantages, returns, values))"))
+                .where("response_mask = 1");
+        List<Column> numbers = new ArrayList<>();
+        for (String name : List.of("advantages", "returns", "values")) {
+            addRange(numbers, "critic/" + name, col(name));
+        }
+        putAll(metrics, tokens, numbers);
         return metrics;
     }
 

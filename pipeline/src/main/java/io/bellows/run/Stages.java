@@ -25,7 +25,6 @@ import io.bellows.training.MicroBatching;
 import io.bellows.training.PolicyObjective;
 import io.bellows.training.UpdateSettings;
 import io.bellows.training.ValueObjective;
-import io.bellows.udfs.advantage.GrpoAdvantage.Normalization;
 import io.bellows.udfs.correction.RolloutCorrection;
 import io.bellows.udfs.loss.LossAggregation;
 import java.util.Map;
@@ -44,7 +43,7 @@ import org.apache.spark.sql.SparkSession;
  * @param advantage log-probs and scores to experience
  * @param critic experience to a new critic, or null without one
  * @param actor experience to a new policy
- * @param reference the reference policy, or null without KL loss
+ * @param reference the reference policy, or null where nothing is measured against it
  * @param validation validation on held-out prompts, or null without any
  */
 record Stages(
@@ -59,16 +58,22 @@ record Stages(
         WeightsRef reference,
         Validation validation) {
 
-    /** What the models of an iteration say about its trajectories, corrected for what the engine said. */
+    /** What the models of an iteration say about its trajectories. */
     Dataset<Row> scored(Dataset<Row> trajectories, Models models) {
         WeightsRef policy = correction == null ? null : models.policy();
-        Dataset<Row> scored = logProbs.run(trajectories, policy, reference, models.critic());
-        return (correction == null ? new RolloutCorrectionStage(RolloutCorrection.NONE) : correction).run(scored);
+        return logProbs.run(trajectories, policy, reference, models.critic());
+    }
+
+    /** What the update learns from: the models' word, corrected for what the engine said, and the scores. */
+    Dataset<Row> experience(Dataset<Row> scored, Dataset<Row> scores, double klCoef) {
+        RolloutCorrectionStage corrected =
+                correction == null ? new RolloutCorrectionStage(RolloutCorrection.NONE) : correction;
+        return advantage.run(corrected.run(scored), scores, klCoef);
     }
 
     static Stages of(SparkSession spark, BellowsConfig config, String runId, PromptDataset heldOut, int iterations) {
         ResidentSettings resident = ResidentSettings.of(config);
-        WeightedRewards rewards = RewardRegistry.standard().create(config.reward());
+        WeightedRewards rewards = RewardRegistry.standard().create(config.rewardFunctions());
         ScoreStage score = new ScoreStage(rewards);
         int partitions = partitions(spark, config);
         return new Stages(
@@ -77,10 +82,10 @@ record Stages(
                 groupFilter(config.algorithm().filterGroups(), rewards),
                 new LogProbStage(runId, resident, config.rollout().temperature(), scoring(config), partitions),
                 correction(config.algorithm().rolloutCorrection()),
-                new AdvantageStage(config.algorithm().normAdvByStdInGrpo() ? Normalization.BY_STD : Normalization.NONE),
+                AdvantageStage.of(config.algorithm()),
                 config.usesCritic() ? critic(config, runId, resident, iterations) : null,
                 actor(config, runId, resident, iterations),
-                config.actor().useKlLoss() ? WeightsRef.initial(config.model().path()) : null,
+                config.usesReference() ? WeightsRef.initial(config.model().path()) : null,
                 heldOut == null ? null : validation(config, runId, resident, partitions, heldOut, score, rewards));
     }
 

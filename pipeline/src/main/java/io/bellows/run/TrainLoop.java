@@ -13,8 +13,11 @@ import io.bellows.data.PromptLength;
 import io.bellows.model.ModelConfig;
 import io.bellows.resident.ExecutorHost;
 import io.bellows.resident.WeightsRef;
+import io.bellows.stage.RewardDivergence;
 import io.bellows.stage.UpdateStage;
 import io.bellows.trajectory.Table;
+import io.bellows.udfs.loss.KlController;
+import io.bellows.udfs.loss.KlPenalty;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,6 +26,7 @@ import java.util.stream.Stream;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.storage.StorageLevel;
 
 /**
  * Reinforcement learning from the first iteration to the last: prompts, rollout, scores, log-probs, advantages, update,
@@ -139,20 +143,8 @@ public final class TrainLoop {
         RolloutRounds.Collected sampled = rollouts.collect(run, iteration, models.policy(), state, timer);
         long rows = (long) sampled.groups().size() * config.rollout().n();
 
-        Dataset<Row> experience = timer.time(
-                "old_log_prob",
-                rows,
-                "trajectories",
-                () -> run.commitTable(
-                        iteration,
-                        Table.EXPERIENCE,
-                        () -> stages.advantage()
-                                .run(stages.scored(sampled.trajectories(), models), sampled.scores())
-                                .withColumn("iteration", lit(iteration)),
-                        ManifestExtras.NONE
-                                .withReads(sampled.reads())
-                                .withExpectedRows(rows)
-                                .withWeightsVersion(models.policy().version())));
+        KlController kl = config.algorithm().klController(state.klCoef());
+        Dataset<Row> experience = experience(run, stages, sampled, kl.coefficient(), models, iteration, timer);
 
         CheckpointAttempt attempt = run.beginCheckpoint(iteration);
         Path folder = attempt.localPath();
@@ -193,6 +185,7 @@ public final class TrainLoop {
         metrics.put("timing_s/step", seconds);
         metrics.put("perf/time_per_step", seconds);
         metrics.put("perf/throughput", metrics.getOrDefault("perf/total_num_tokens", 0.0) / seconds);
+        Double nextKlCoef = nextKlCoef(kl, stages, sampled, experience, metrics);
         commitMetrics(
                 run,
                 iteration,
@@ -202,7 +195,7 @@ public final class TrainLoop {
                                 sampled.next(),
                                 actor.optimizerSteps(),
                                 config.trainer().seed(),
-                                null)
+                                nextKlCoef)
                         .withCarriedGroups(sampled.carried()),
                 Stream.concat(
                                 sampled.reads().stream(),
@@ -217,6 +210,56 @@ public final class TrainLoop {
         Validation validation = stages.validation();
         metrics.putAll(timer.time(
                 "testing", validation.prompts().size(), "prompts", () -> validation.run(iteration, weights)));
+    }
+
+    /** The log-probs are kept until the experience is committed: whatever reads them twice, the models run once. */
+    private Dataset<Row> experience(
+            RunDirectory run,
+            Stages stages,
+            RolloutRounds.Collected sampled,
+            double klCoef,
+            Models models,
+            int iteration,
+            StageTimer timer) {
+        long rows = (long) sampled.groups().size() * config.rollout().n();
+        Dataset<Row> logProbs = stages.scored(sampled.trajectories(), models).persist(StorageLevel.DISK_ONLY());
+        try {
+            return timer.time(
+                    "old_log_prob",
+                    rows,
+                    "trajectories",
+                    () -> run.commitTable(
+                            iteration,
+                            Table.EXPERIENCE,
+                            () -> stages.experience(logProbs, sampled.scores(), klCoef)
+                                    .withColumn("iteration", lit(iteration)),
+                            ManifestExtras.NONE
+                                    .withReads(sampled.reads())
+                                    .withExpectedRows(rows)
+                                    .withWeightsVersion(models.policy().version())));
+        } finally {
+            logProbs.unpersist();
+        }
+    }
+
+    /** Notes the divergence that was in the reward; returns its next weight, or null where it is not in the reward. */
+    private Double nextKlCoef(
+            KlController kl,
+            Stages stages,
+            RolloutRounds.Collected sampled,
+            Dataset<Row> experience,
+            Map<String, Double> metrics) {
+        KlPenalty kind = stages.advantage().klPenalty();
+        if (kind == null) {
+            return null;
+        }
+        double divergence = RewardDivergence.mean(kind, sampled.trajectories(), experience);
+        metrics.put("actor/reward_kl_penalty", divergence);
+        metrics.put("actor/reward_kl_penalty_coeff", kl.coefficient());
+        return kl.after(
+                        divergence,
+                        (long) sampled.groups().size() * config.rollout().n())
+                .coefficient();
     }
 
     private void commitMetrics(

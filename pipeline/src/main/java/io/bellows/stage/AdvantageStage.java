@@ -1,93 +1,160 @@
 package io.bellows.stage;
 
+import static org.apache.spark.sql.functions.array;
+import static org.apache.spark.sql.functions.arrays_zip;
 import static org.apache.spark.sql.functions.broadcast;
 import static org.apache.spark.sql.functions.col;
 import static org.apache.spark.sql.functions.collect_list;
 import static org.apache.spark.sql.functions.explode;
 import static org.apache.spark.sql.functions.expr;
+import static org.apache.spark.sql.functions.max;
 import static org.apache.spark.sql.functions.sort_array;
 import static org.apache.spark.sql.functions.struct;
-import static org.apache.spark.sql.functions.udf;
+import static org.apache.spark.sql.functions.transform;
+import static org.apache.spark.sql.functions.when;
+import static org.apache.spark.sql.functions.zip_with;
 
+import io.bellows.config.AlgorithmConfig;
 import io.bellows.trajectory.Schemas;
 import io.bellows.trajectory.Table;
-import io.bellows.udfs.advantage.GrpoAdvantage;
-import io.bellows.udfs.advantage.GrpoAdvantage.Normalization;
+import io.bellows.trajectory.TrajectoryKey;
+import io.bellows.udfs.advantage.AdvantageEstimator;
+import io.bellows.udfs.advantage.BatchNormalization;
+import io.bellows.udfs.loss.KlPenalty;
 import java.io.Serializable;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
-import org.apache.spark.sql.api.java.UDF1;
-import org.apache.spark.sql.expressions.UserDefinedFunction;
-import org.apache.spark.sql.types.DataTypes;
-import scala.collection.Seq;
+import org.apache.spark.sql.expressions.Window;
 
 /**
- * Log-probs and scores in, experience out: rewards become advantages within each group of samples of one prompt.
+ * Log-probs and scores in, experience out: the reward of a trajectory becomes rewards of its tokens, these become advantages within
+ * the group of samples of one prompt, and the advantages of the batch are normalized where the estimator asks for it.
  *
- * @param normalization whether advantages are divided by the group's standard deviation
+ * @param estimator how much better than expected a token turned out
+ * @param rewardKeys the rewards that the estimator sees one by one, empty for most
+ * @param klPenalty the divergence from the reference policy that is subtracted from the reward, or null for none
  */
-public record AdvantageStage(Normalization normalization) implements Serializable {
+public record AdvantageStage(AdvantageEstimator estimator, List<String> rewardKeys, KlPenalty klPenalty)
+        implements Serializable {
+
+    private static final List<String> GROUP = List.of("run_id", "iteration", "group_id");
+    private static final List<String> ORDER = List.of("sample_index", "segment_index");
+
+    /** The stage that a configuration describes. */
+    public static AdvantageStage of(AlgorithmConfig algorithm) {
+        return new AdvantageStage(
+                algorithm.estimator(),
+                algorithm.gdpoRewardKeys(),
+                algorithm.useKlInReward() ? KlPenalty.of(algorithm.klPenalty()) : null);
+    }
 
     /**
-     * Describes the transformation.
+     * Describes the transformation. An estimator that normalizes over the batch reads {@code logProbs} twice: persist them, or
+     * the models run twice.
      *
-     * @param logProbs what {@link LogProbStage} returned
+     * @param logProbs what {@link RolloutCorrectionStage} returned
      * @param scores rows of {@link Table#SCORES}
+     * @param klCoef weight of the divergence in the reward, without effect where there is none
      * @return rows of {@link Table#EXPERIENCE}
      */
-    public Dataset<Row> run(Dataset<Row> logProbs, Dataset<Row> scores) {
-        // The scores are small and broadcast: the log-probs are never shuffled, so they are computed once.
-        return logProbs.join(broadcast(advantages(scores)), "trajectory_id").select(columns());
+    public Dataset<Row> run(Dataset<Row> logProbs, Dataset<Row> scores, double klCoef) {
+        Dataset<Row> scored = logProbs.join(broadcast(rewards(scores)), "trajectory_id");
+        return normalized(estimated(rewarded(scored, klCoef))).select(experience());
     }
 
-    /** One scalar advantage per trajectory; members are sorted, so the sums do not depend on partitions. */
-    private Dataset<Row> advantages(Dataset<Row> scores) {
-        UserDefinedFunction estimator = udf(
-                        (UDF1<Seq<Double>, List<Double>>) this::estimate,
-                        DataTypes.createArrayType(DataTypes.DoubleType))
-                .withName(normalization == Normalization.BY_STD ? "grpo_advantage" : "dr_grpo_advantage");
-        Column member = struct("sample_index", "trajectory_id", "reward");
-        return scores.groupBy("run_id", "iteration", "group_id")
-                .agg(sort_array(collect_list(member)).as("members"))
-                .withColumn("estimates", estimator.apply(col("members.reward")))
-                .withColumn("pair", explode(expr("arrays_zip(members, estimates)")))
+    /** The greedy response of a group, where one was sampled, is what its samples are compared with; it is no row of its own. */
+    private Dataset<Row> rewards(Dataset<Row> scores) {
+        Column byKey = array(
+                rewardKeys.stream().map(key -> col("rewards").getItem(key)).toArray(Column[]::new));
+        Column greedy = when(col("sample_index").equalTo(TrajectoryKey.GREEDY_BASELINE), col("reward"));
+        return scores.withColumn("rewards", byKey.cast("array<double>"))
+                .withColumn("baseline", max(greedy).over(Window.partitionBy("group_id")))
                 .select(
-                        col("run_id"),
-                        col("iteration"),
-                        col("group_id"),
-                        col("pair.members.sample_index").as("sample_index"),
-                        col("pair.members.trajectory_id").as("trajectory_id"),
-                        col("pair.members.reward").as("reward"),
-                        col("pair.estimates").as("advantage"));
+                        "run_id",
+                        "iteration",
+                        "group_id",
+                        "sample_index",
+                        "trajectory_id",
+                        "reward",
+                        "baseline",
+                        "rewards");
     }
 
-    private List<Double> estimate(Seq<Double> rewards) {
-        double[] values = new double[rewards.size()];
-        for (int i = 0; i < values.length; i++) {
-            Double reward = rewards.apply(i);
-            values[i] = reward == null ? Double.NaN : reward;
-        }
-        List<Double> estimates = new ArrayList<>();
-        for (double advantage : GrpoAdvantage.advantages(values, normalization)) {
-            estimates.add(advantage);
-        }
-        return estimates;
+    /**
+     * The reward sits on the last sampled token, the penalty of the divergence on every sampled one; the score is their sum. A
+     * trajectory with an empty response has a score and no token; one that rollout correction rejected has no score.
+     */
+    private Dataset<Row> rewarded(Dataset<Row> scored, double klCoef) {
+        Column divergence = klPenalty == null
+                ? expr("array_repeat(0D, size(response_mask))")
+                : zip_with(
+                        col("old_log_probs"),
+                        col("ref_log_probs"),
+                        (logProb, refLogProb) -> KlExpressions.value(klPenalty, logProb, refLogProb));
+        return scored.withColumn("divergence", divergence)
+                .withColumn(
+                        "penalty",
+                        zip_with(
+                                col("divergence"),
+                                col("response_mask"),
+                                (d, m) -> when(m.equalTo(1), d.multiply(klCoef)).otherwise(0.0)))
+                .withColumn("score", expr("IF(rejected, NULL, reward - aggregate(penalty, 0D, (sum, p) -> sum + p))"))
+                .withColumn("last", expr("size(response_mask) - array_position(reverse(response_mask), 1)"))
+                .withColumn(
+                        "token_level_rewards",
+                        expr("transform(penalty, (p, t) -> IF(t = last AND reward IS NOT NULL, reward, 0D) - p)"))
+                .drop("divergence", "penalty", "last");
     }
 
-    private static Column[] columns() {
-        // The reward sits on the last sampled token; every sampled token carries the advantage of its trajectory.
-        Column tokenRewards = expr("transform(response_mask, (m, i) -> CAST(IF(reward IS NOT NULL AND "
-                + "i = size(response_mask) - array_position(reverse(response_mask), 1) "
-                + "AND m = 1, reward, 0) AS FLOAT))");
-        Column tokenAdvantages = expr("transform(response_mask, m -> CAST(IF(m = 1, advantage, 0) AS FLOAT))");
+    /** Members of a group are sorted, so that sums do not depend on partitions. */
+    private Dataset<Row> estimated(Dataset<Row> rewarded) {
+        GroupEstimates estimates = new GroupEstimates(estimator);
+        Stream<String> carried =
+                Arrays.stream(rewarded.columns()).filter(name -> !GROUP.contains(name) && !ORDER.contains(name));
+        Column member = struct(
+                Stream.concat(ORDER.stream(), carried).map(name -> col(name)).toArray(Column[]::new));
+        Column inputs = transform(
+                col("members"),
+                row -> struct(estimates.inputs().stream()
+                        .map(name -> row.getField(name).as(name))
+                        .toArray(Column[]::new)));
+        return rewarded.groupBy("run_id", "iteration", "group_id")
+                .agg(sort_array(collect_list(member)).as("members"))
+                .withColumn("estimates", estimates.of(inputs))
+                .withColumn("pair", explode(arrays_zip(col("members"), col("estimates"))))
+                .select("run_id", "iteration", "group_id", "pair.members.*", "pair.estimates.*");
+    }
+
+    /** What the whole batch tells is gathered in the order of the keys, so that its sums do not depend on partitions either. */
+    private Dataset<Row> normalized(Dataset<Row> estimated) {
+        if (estimator.batchNormalization() == BatchNormalization.NONE) {
+            return estimated;
+        }
+        Column member = struct("group_id", "sample_index", "segment_index", "moments", "score");
+        Dataset<Row> step = estimated
+                .where("moments IS NOT NULL")
+                .agg(sort_array(collect_list(member)).as("members"))
+                .select(new BatchRescaling(estimator.batchNormalization())
+                        .of(col("members"))
+                        .as("step"));
+        return estimated
+                .crossJoin(broadcast(step))
+                .withColumn(
+                        "advantages",
+                        expr("zip_with(advantages, response_mask, (a, m) -> "
+                                + "IF(m = 1 AND moments IS NOT NULL, (a - step.shift) * step.scale, 0D))"))
+                .withColumn("returns", col(estimator.returnsAreAdvantages() ? "advantages" : "returns"));
+    }
+
+    private static Column[] experience() {
         return Arrays.stream(Schemas.struct(Table.EXPERIENCE).fieldNames())
                 .map(name -> switch (name) {
-                    case "token_level_rewards" -> tokenRewards.as(name);
-                    case "advantages", "returns" -> tokenAdvantages.as(name);
+                    case "token_level_rewards", "advantages", "returns" ->
+                        col(name).cast("array<float>").as(name);
                     default -> col(name);
                 })
                 .toArray(Column[]::new);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.bellows.model.GoldenModel;
+import io.bellows.udfs.advantage.AdvantageRegistry;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -121,7 +122,7 @@ class BellowsConfigTest {
                 "rollout.n=1",
                 "rollout.temperature=warm",
                 "actor.ppo_mini_batch_size=12",
-                "algorithm.adv_estimator=gae",
+                "algorithm.adv_estimator=ppo",
                 "actor.optim.lr_warmup_steps=3",
                 "actor.optim.lr_warmup_steps_ratio=0.1",
                 "data.val_files=/nowhere/val.jsonl",
@@ -133,7 +134,9 @@ class BellowsConfigTest {
                         "Invalid override 'oops': write key=value, such as data.train_batch_size=64",
                         "Invalid key data.train_batch_sise: there is no such key; did you mean data.train_batch_size?",
                         "Invalid rollout.temperature = 'warm': expected a number",
-                        "Invalid algorithm.adv_estimator = 'gae': use one of grpo",
+                        "Invalid algorithm.adv_estimator = 'ppo': use one of gae, grpo, grpo_vectorized, grpo_passk, rloo,"
+                                + " rloo_vectorized, reinforce_plus_plus, reinforce_plus_plus_baseline, remax, opo, gpg,"
+                                + " gdpo, optimal_token_baseline, tir_optimal_token_baseline",
                         "Invalid data.val_files = '/nowhere/val.jsonl': no such file or folder; relative paths start at "
                                 + System.getProperty("user.dir"),
                         "Invalid actor.optim.lr_warmup_steps_ratio = 0.1: actor.optim.lr_warmup_steps = 3 is set too;"
@@ -144,6 +147,64 @@ class BellowsConfigTest {
                                 + " that does is 8",
                         "Invalid actor.ppo_max_token_len_per_gpu = 1000: a sequence may have data.max_prompt_length +"
                                 + " data.max_response_length = 1024 tokens; set at least that");
+    }
+
+    @Test
+    void everyEstimatorOfTheRegistryIsConfigurable() {
+        for (String name : AdvantageRegistry.names()) {
+            assertThat(errors("oops", "algorithm.adv_estimator=" + name))
+                    .as(name)
+                    .noneMatch(e -> e.contains("use one of"));
+        }
+    }
+
+    @Test
+    void gdpoNeedsRewardsByNameAndNothingElseReadsThem() {
+        assertThat(errors(
+                        "algorithm.adv_estimator=gdpo",
+                        "algorithm.gdpo_reward_keys=[number_match, brevity]",
+                        "algorithm.gdpo_reward_weights=[1.0]",
+                        "algorithm.use_kl_in_reward=true"))
+                .contains(
+                        "Invalid algorithm.gdpo_reward_keys: no reward function is named 'brevity'; the names are"
+                                + " [number_match]",
+                        "Invalid algorithm.gdpo_reward_weights = [1.0]: 1 for 2 algorithm.gdpo_reward_keys; give one each,"
+                                + " or none",
+                        "Invalid algorithm.use_kl_in_reward = true: gdpo normalizes each reward by itself, so that there"
+                                + " is no place for the penalty; set actor.use_kl_loss=true instead");
+        assertThat(errors("algorithm.gdpo_reward_keys=[number_match]"))
+                .contains("Invalid algorithm.gdpo_reward_keys: only algorithm.adv_estimator = gdpo uses it; remove it");
+    }
+
+    @Test
+    void overlongShapingIsTheLengthRewardBesideTheOthers() {
+        BellowsConfig config = load(
+                "data.max_response_length=100",
+                "reward.reward_kwargs.overlong_buffer_cfg.enable=true",
+                "reward.reward_kwargs.overlong_buffer_cfg.len=20",
+                "reward.reward_kwargs.overlong_buffer_cfg.penalty_factor=0.5");
+
+        assertThat(config.rewardFunctions()).hasSize(2);
+        RewardConfig.Function overlong = config.rewardFunctions().get(1);
+        assertThat(overlong.name()).isEqualTo("length");
+        assertThat(overlong.weight()).isEqualTo(0.5);
+        assertThat(overlong.options())
+                .containsOnly(
+                        java.util.Map.entry("max_length", 100),
+                        java.util.Map.entry("buffer", 20),
+                        java.util.Map.entry("as", "overlong_reward"));
+        assertThat(errors(
+                        "data.max_response_length=100",
+                        "reward.reward_kwargs.overlong_buffer_cfg.enable=true",
+                        "reward.reward_kwargs.overlong_buffer_cfg.len=200"))
+                .containsExactly("Invalid reward.reward_kwargs.overlong_buffer_cfg.len = 200: expected from 1 to"
+                        + " data.max_response_length = 100");
+    }
+
+    @Test
+    void anAdaptiveWeightOfTheDivergenceNeedsATarget() {
+        assertThat(errors("algorithm.kl_ctrl.type=adaptive", "algorithm.kl_ctrl.target_kl=0"))
+                .contains("Invalid algorithm.kl_ctrl.target_kl = 0.0: expected above 0, such as 0.1");
     }
 
     @Test

@@ -84,27 +84,22 @@ class WeightedRewardsTest {
     @Test
     void theRegistryMakesWhatTheConfigurationNames() throws Exception {
         WeightedRewards rewards = RewardRegistry.standard()
-                .create(new RewardConfig(
-                        List.of(
-                                new RewardConfig.Function("number_match", 1.0, Map.of("answer", "hash")),
-                                new RewardConfig.Function(
-                                        "format_match", 0.5, Map.of("pattern", "^####", "as", "mark"))),
-                        0.1));
+                .create(List.of(
+                        new RewardConfig.Function("number_match", 1.0, Map.of("answer", "hash")),
+                        new RewardConfig.Function("format_match", 0.5, Map.of("pattern", "^####", "as", "mark"))));
         assertThat(rewards.names()).containsExactly("number_match", "mark");
         assertThat(sentToAnExecutor(rewards).score(INPUT).reward()).isEqualTo(1.5);
     }
 
     @Test
     void theRegistryReportsEveryErrorAtOnce() {
-        RewardConfig config = new RewardConfig(
-                List.of(
-                        new RewardConfig.Function("nummber_match", 1.0, Map.of()),
-                        new RewardConfig.Function("number_match", 1.0, Map.of("tolerance", "big")),
-                        new RewardConfig.Function("format_match", 1.0, Map.of()),
-                        new RewardConfig.Function("length", 1.0, Map.of("max_length", 4, "buffer", 9)),
-                        new RewardConfig.Function("exact_match", 1.0, Map.of("anser", "hash"))),
-                0.1);
-        assertThatThrownBy(() -> RewardRegistry.standard().create(config))
+        List<RewardConfig.Function> functions = List.of(
+                new RewardConfig.Function("nummber_match", 1.0, Map.of()),
+                new RewardConfig.Function("number_match", 1.0, Map.of("tolerance", "big")),
+                new RewardConfig.Function("format_match", 1.0, Map.of()),
+                new RewardConfig.Function("length", 1.0, Map.of("max_length", 4, "buffer", 9)),
+                new RewardConfig.Function("exact_match", 1.0, Map.of("anser", "hash")));
+        assertThatThrownBy(() -> RewardRegistry.standard().create(functions))
                 .isInstanceOf(InvalidConfigException.class)
                 .hasMessageContaining("reward.functions[0]: Unsupported reward function 'nummber_match'")
                 .hasMessageContaining("reward.functions[1]: Invalid tolerance=big")
@@ -116,7 +111,7 @@ class WeightedRewardsTest {
     @Test
     void twoFunctionsCannotBeRecordedUnderOneName() {
         RewardConfig.Function length = new RewardConfig.Function("length", 1.0, Map.of("max_length", 9, "buffer", 4));
-        assertThatThrownBy(() -> RewardRegistry.standard().create(new RewardConfig(List.of(length, length), 0.1)))
+        assertThatThrownBy(() -> RewardRegistry.standard().create(List.of(length, length)))
                 .hasMessageContaining("two functions are recorded as 'length'")
                 .hasMessageContaining("'as'");
     }

@@ -2,6 +2,7 @@ package io.bellows.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import io.bellows.SparkTest;
 import io.bellows.config.BellowsConfig;
@@ -111,6 +112,55 @@ class TrainLoopTest extends SparkTest {
                 .head()
                 .getDouble(0);
         assertThat(worst).isLessThan(1e-4);
+    }
+
+    @Test
+    void oneQueryComputesTheAdvantagesOfTheRunFromTrajectoriesAndScores() {
+        RunDirectory.open(spark, unbroken.toString()).createViews();
+        Dataset<Row> computed = spark.sql("""
+                SELECT trajectory_id, transform(response_mask, m -> IF(m = 1, grpo_advantage(scores)[place - 1], 0)) AS advantages
+                FROM (SELECT trajectory_id, response_mask,
+                             collect_list(coalesce(reward, double('NaN'))) OVER (PARTITION BY group_id ORDER BY sample_index
+                                 ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS scores,
+                             row_number() OVER (PARTITION BY group_id ORDER BY sample_index) AS place
+                      FROM trajectories JOIN (SELECT trajectory_id, reward FROM scores) USING (trajectory_id))
+                """); // the query of README.md
+
+        Dataset<Row> both = computed.join(
+                spark.table("experience").selectExpr("trajectory_id", "advantages AS committed"), "trajectory_id");
+        assertThat(both.where("exists(committed, a -> a <> 0)").count()).isPositive();
+        assertThat(both.where("CAST(advantages AS ARRAY<FLOAT>) = committed").count())
+                .isEqualTo((long) ITERATIONS * PROMPTS * SAMPLES);
+    }
+
+    @Test
+    void theAdaptiveWeightOfTheDivergenceInTheRewardGoesOnFromIterationToIteration() {
+        BellowsConfig config = config(
+                folder,
+                "algorithm.adv_estimator=reinforce_plus_plus",
+                "algorithm.use_kl_in_reward=true",
+                "algorithm.kl_penalty=k3",
+                "algorithm.kl_ctrl.type=adaptive",
+                "algorithm.kl_ctrl.kl_coef=0.1",
+                "algorithm.kl_ctrl.horizon=120");
+        List<Map<String, Double>> metrics =
+                new TrainLoop(spark, config, Progress.NONE).run().metrics();
+
+        // The policy of iteration 1 is the reference: no divergence, so the weight falls by a fifth of 24 samples in
+        // 120.
+        assertThat(metrics.get(0).get("actor/reward_kl_penalty")).isCloseTo(0, within(1e-6));
+        assertThat(metrics.get(0).get("actor/reward_kl_penalty_coeff")).isEqualTo(0.1);
+        assertThat(metrics.get(1).get("actor/reward_kl_penalty")).isPositive();
+        assertThat(metrics.get(1).get("actor/reward_kl_penalty_coeff"))
+                .isCloseTo(0.1 * (1 - 0.2 * 24 / 120), within(1e-12));
+        assertThat(metrics.get(1).get("critic/rewards/mean"))
+                .isLessThan(metrics.get(1).get("critic/score/mean"));
+        assertThat(metrics.get(1).get("critic/advantages/mean")).isCloseTo(0, within(1e-6));
+        assertThat(RunDirectory.open(spark, folder.toString())
+                        .latestState()
+                        .orElseThrow()
+                        .klCoef())
+                .isNotEqualTo(0.1);
     }
 
     @Test

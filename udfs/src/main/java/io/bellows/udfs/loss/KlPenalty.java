@@ -30,8 +30,11 @@ public enum KlPenalty {
     /** Value of {@link #K3}, derivative of {@link #K2}. */
     K3_PLUS("low_var_kl+", "k3+");
 
-    private static final double MAX_LOG_RATIO = 20;
-    private static final double MAX_K3 = 10;
+    /** Bound of the log-ratio of {@link #K3}. */
+    public static final double MAX_LOG_RATIO = 20;
+
+    /** Largest value of {@link #K3}. */
+    public static final double MAX_K3 = 10;
 
     private final List<String> configNames;
 

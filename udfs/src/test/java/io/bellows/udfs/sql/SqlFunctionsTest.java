@@ -1,0 +1,98 @@
+package io.bellows.udfs.sql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.bellows.udfs.BellowsExtensions;
+import io.bellows.udfs.advantage.AdvantageRegistry;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** A plain Spark session with the extension, as an analyst opens it. */
+class SqlFunctionsTest {
+
+    private static SparkSession spark;
+
+    @BeforeAll
+    static void open() {
+        spark = SparkSession.builder()
+                .master("local[1]")
+                .config("spark.ui.enabled", "false")
+                .config("spark.driver.host", "127.0.0.1")
+                .config("spark.driver.bindAddress", "127.0.0.1")
+                .config("spark.sql.extensions", BellowsExtensions.class.getName())
+                .getOrCreate();
+    }
+
+    @AfterAll
+    static void close() {
+        spark.stop();
+    }
+
+    @Test
+    void everyFunctionIsDescribedWithUsageArgumentsExampleAndVersion() {
+        for (SqlFunction function : SqlFunctions.all()) {
+            String text = spark.sql("DESCRIBE FUNCTION EXTENDED " + function.name()).collectAsList().stream()
+                    .map(row -> row.getString(0))
+                    .collect(Collectors.joining("\n"));
+            assertThat(text)
+                    .as(function.name())
+                    .contains("Function: " + function.name())
+                    .contains("Usage: " + function.name() + function.signature() + " - " + function.usage())
+                    .contains("Arguments:")
+                    .contains("> SELECT " + function.example() + ";")
+                    .contains(function.exampleResult())
+                    .contains("Since: 0.1.0");
+            function.parameters()
+                    .forEach(parameter ->
+                            assertThat(text).contains("* " + parameter.name() + " - " + parameter.about()));
+        }
+    }
+
+    @Test
+    void everyExampleGivesTheDocumentedResult() {
+        String[] columns = SqlFunctions.all().stream()
+                .map(function -> "to_json(struct(" + function.example() + " AS r)) AS " + function.name())
+                .toArray(String[]::new);
+        Row row = spark.range(1).selectExpr(columns).head();
+        for (SqlFunction function : SqlFunctions.all()) {
+            assertThat(row.<String>getAs(function.name()))
+                    .as(function.name())
+                    .isEqualTo("{\"r\":" + function.exampleResult() + "}");
+        }
+    }
+
+    @Test
+    void everyAdvantageEstimatorIsAFunctionOfItsName() {
+        List<String> functions =
+                SqlFunctions.all().stream().map(SqlFunction::name).toList();
+        assertThat(AdvantageRegistry.names().stream()
+                        .filter(name -> !name.endsWith("_vectorized"))
+                        .map(name -> name + "_advantage"))
+                .isSubsetOf(functions);
+    }
+
+    @Test
+    void columnsWithNullsAndOtherNumberTypesAreUnderstood() {
+        Row row = spark.sql("SELECT grpo_advantage(scores, false) a, rloo_advantage(CAST(NULL AS ARRAY<DOUBLE>)) b"
+                        + " FROM (SELECT collect_list(CAST(id AS FLOAT)) scores FROM range(0, 2, 1, 1))")
+                .head();
+
+        assertThat(row.<Double>getList(0)).containsExactly(-0.5, 0.5);
+        assertThat(row.isNullAt(1)).isTrue();
+    }
+
+    @Test
+    void aCallThatDoesNotFitSaysHowToWriteIt() {
+        assertThatThrownBy(() -> spark.sql("SELECT opo_advantage(array(1))"))
+                .hasMessageContaining(
+                        "Invalid call of opo_advantage with 1 arguments: write opo_advantage(scores, lengths)");
+        assertThatThrownBy(() -> spark.sql("SELECT kl_penalty(0, 0, 'k9')").collectAsList())
+                .hasStackTraceContaining("Unsupported KL penalty 'k9'");
+    }
+}

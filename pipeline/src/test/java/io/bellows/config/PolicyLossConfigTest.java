@@ -45,8 +45,8 @@ class PolicyLossConfigTest {
                 "actor.policy_loss.loss_mode=sapo actor.tau_neg=-1 | Invalid actor.policy_loss.loss_mode = sapo:"
                         + " Invalid tau_neg -1.0: it must be above 0",
                 "actor.policy_loss.loss_mode=clip_cov actor.policy_loss.clip_cov_lb=6 | Invalid"
-                    + " actor.policy_loss.loss_mode = clip_cov: Invalid clip_cov_ub 5.0: it must be above clip_cov_lb,"
-                    + " which is 6.0",
+                        + " actor.policy_loss.loss_mode = clip_cov: Invalid clip_cov_ub 5.0: it must be above clip_cov_lb,"
+                        + " which is 6.0",
                 "actor.policy_loss.loss_mode=ppo | Invalid actor.policy_loss.loss_mode = 'ppo': use one of vanilla,"
                         + " gspo, sapo, gpg, clip_cov, kl_cov, geo_mean, cispo, dppo_tv, dppo_kl, dro",
                 "actor.policy_loss.clip_cov_ratios=1 | Invalid key actor.policy_loss.clip_cov_ratios: there is no such"

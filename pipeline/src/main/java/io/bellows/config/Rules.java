@@ -168,6 +168,11 @@ final class Rules {
             }
             return;
         }
+        RolloutCorrectionConfig correction = config.algorithm().rolloutCorrection();
+        if (filter.carryOver() && !correction.isActive() && !correction.bypassMode()) {
+            errors.add("Invalid algorithm.filter_groups.carry_over = true: groups that an older policy sampled need"
+                    + " correction; set algorithm.rollout_correction.rollout_is=token, or carry_over=false");
+        }
         if (config.rollout().n() < 2) {
             errors.add("Invalid algorithm.filter_groups.enable = true: with rollout.n = "
                     + config.rollout().n() + " no group has samples that differ; set rollout.n to 2 or more");

@@ -101,7 +101,11 @@ class DynamicSamplingTest extends SparkTest {
     void surplusGroupsAreCarriedIntoTheNextIteration() {
         new TrainLoop(
                         spark,
-                        config(folder, "algorithm.filter_groups.carry_over=true", "data.gen_batch_size=12"),
+                        config(
+                                folder,
+                                "algorithm.filter_groups.carry_over=true",
+                                "data.gen_batch_size=12",
+                                "algorithm.rollout_correction.rollout_is=token"),
                         Progress.NONE)
                 .run();
         RunDirectory run = RunDirectory.open(spark, folder.toString());

@@ -92,7 +92,7 @@ class DynamicSamplingTest extends SparkTest {
         assertThatThrownBy(() -> new TrainLoop(spark, config(folder), stop).run())
                 .isInstanceOf(StopAtStage.Stopped.class);
         new TrainLoop(spark, config(folder), Progress.NONE).run();
-        String weights = "checkpoints/000002/optimizer/state.safetensors";
+        String weights = "checkpoints/000002/optimizer/actor.safetensors";
         assertThat(Files.readAllBytes(folder.resolve(weights)))
                 .isEqualTo(Files.readAllBytes(unbroken.resolve(weights)));
     }

@@ -16,15 +16,15 @@ import org.apache.spark.sql.Row;
  * Tells the groups that teach something, whose samples differ in reward, from those that do not (dynamic sampling of DAPO, Yu
  * et al., arXiv 2503.14476).
  *
- * @param metric column of {@link io.bellows.trajectory.Table#SCORES}: the raw reward of the task, before any shaping
+ * @param metric column of {@link io.bellows.trajectory.Table#SCORES} that tells samples apart
  */
 record GroupFilter(Column metric) {
 
     /**
      * The filter of a configuration.
      *
-     * @param name verl's {@code algorithm.filter_groups.metric}: {@code acc} for the first reward function, {@code score} for
-     *     the weighted sum, or the name of a reward function
+     * @param name verl's {@code algorithm.filter_groups.metric}: {@code acc} for the first reward function, which is the
+     *     raw reward of the task, {@code score} for the weighted sum with any shaping in it, or the name of a reward function
      * @param firstFunction the name of the first reward function
      */
     static GroupFilter of(String name, String firstFunction) {

@@ -26,6 +26,7 @@ import picocli.CommandLine.ParseResult;
             GenerateCommand.class,
             LogProbsCommand.class,
             RenderCommand.class,
+            ServeCommand.class,
             SqlCommand.class,
             ValidateCommand.class,
             DoctorCommand.class,

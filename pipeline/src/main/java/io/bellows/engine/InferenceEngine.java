@@ -115,6 +115,18 @@ public final class InferenceEngine implements AutoCloseable {
     }
 
     /**
+     * Asks for the samples of one prompt and watches their tokens.
+     *
+     * @param request the request
+     * @param listener sees each token before the future of its sample is completed
+     * @return as {@link #submit(GenerationRequest)}
+     * @throws IllegalArgumentException if the request can never fit; the text holds the numbers
+     */
+    public List<CompletableFuture<Generation>> submit(GenerationRequest request, TokenListener listener) {
+        return submitAll(List.of(request), listener).get(0);
+    }
+
+    /**
      * Asks for several requests as one ordered batch, which {@link Admission#ORDERED} never mixes with another.
      *
      * @param requests the requests
@@ -122,9 +134,14 @@ public final class InferenceEngine implements AutoCloseable {
      * @throws IllegalArgumentException if a request can never fit; then none is taken
      */
     public List<List<CompletableFuture<Generation>>> submitAll(List<GenerationRequest> requests) {
+        return submitAll(requests, (sample, id, logProb) -> {});
+    }
+
+    private List<List<CompletableFuture<Generation>>> submitAll(
+            List<GenerationRequest> requests, TokenListener listener) {
         requests.forEach(this::check);
         List<PromptGroup> batch = requests.stream()
-                .map(request -> new PromptGroup(request, () -> stopText(request.sampling())))
+                .map(request -> new PromptGroup(request, () -> stopText(request.sampling()), listener))
                 .toList();
         inboxLock.lock();
         try {

@@ -12,6 +12,7 @@ final class PromptGroup {
 
     private final GenerationRequest request;
     private final int[] stopIds;
+    private final TokenListener listener;
     private final List<Sample> samples = new ArrayList<>();
     private final Deque<Sample> waiting;
     private int slot = -1;
@@ -25,12 +26,14 @@ final class PromptGroup {
      *
      * @param request the request
      * @param stopTexts makes the watcher of one sample's text; gives null if there are no stop strings
+     * @param listener sees the tokens
      */
-    PromptGroup(GenerationRequest request, Supplier<StopText> stopTexts) {
+    PromptGroup(GenerationRequest request, Supplier<StopText> stopTexts, TokenListener listener) {
         this.request = request;
+        this.listener = listener;
         this.stopIds = request.sampling().stopIds();
         for (long seed : request.seeds()) {
-            samples.add(new Sample(this, seed, stopTexts.get()));
+            samples.add(new Sample(this, samples.size(), seed, stopTexts.get()));
         }
         this.waiting = new ArrayDeque<>(samples);
     }
@@ -41,6 +44,10 @@ final class PromptGroup {
 
     List<Sample> samples() {
         return samples;
+    }
+
+    TokenListener listener() {
+        return listener;
     }
 
     int[] stopIds() {

@@ -7,6 +7,7 @@ import java.util.SplittableRandom;
 final class Sample {
 
     private final PromptGroup group;
+    private final int index;
     private final GenerationFuture future = new GenerationFuture();
     private final SplittableRandom random;
     private final StopText stopText;
@@ -14,8 +15,9 @@ final class Sample {
     private float[] logProbs = new float[16];
     private int count;
 
-    Sample(PromptGroup group, long seed, StopText stopText) {
+    Sample(PromptGroup group, int index, long seed, StopText stopText) {
         this.group = group;
+        this.index = index;
         this.random = new SplittableRandom(seed);
         this.stopText = stopText;
     }
@@ -59,6 +61,7 @@ final class Sample {
         }
         ids[count] = id;
         logProbs[count++] = logProb;
+        group.listener().accept(index, id, logProb);
         for (int stop : group.stopIds()) {
             if (id == stop) {
                 return FinishReason.STOP;

@@ -337,10 +337,8 @@ final class Scheduler {
                 end(sample, reason);
                 active[slot] = null;
             }
-        } catch (RuntimeException e) { // of the caller's text decoder
-            fail(
-                    slot,
-                    new GenerationException("Cannot decode token " + draws.id(row) + " to look for stop strings", e));
+        } catch (RuntimeException e) { // of the caller's text decoder or listener
+            fail(slot, new GenerationException("Cannot hand over token " + draws.id(row) + ": " + e, e));
         }
     }
 

@@ -1,0 +1,2 @@
+/** Our engine behind the OpenAI protocol, and clients of servers that speak it. */
+package io.bellows.serving;

@@ -13,6 +13,7 @@ import io.bellows.data.PromptLength;
 import io.bellows.model.ModelConfig;
 import io.bellows.resident.ExecutorHost;
 import io.bellows.resident.WeightsRef;
+import io.bellows.stage.Cluster;
 import io.bellows.stage.RewardDivergence;
 import io.bellows.stage.UpdateStage;
 import io.bellows.trajectory.Table;
@@ -59,6 +60,7 @@ public final class TrainLoop {
      */
     public RunSummary run() {
         long start = System.nanoTime();
+        Cluster.requireUsable(spark);
         try (RunDirectory run = RunDirectory.start(spark, config);
                 PromptDataset training =
                         load(config.data().trainFiles(), config.data().trainMaxSamples());
@@ -161,7 +163,7 @@ public final class TrainLoop {
                 rows,
                 "trajectories",
                 () -> iteration <= config.trainer().criticWarmup()
-                        ? stages.actor().stage().keep(spark, models.policy(), folder)
+                        ? stages.actor().keep(spark, models.policy(), folder)
                         : stages.actor().run(input, models.policy(), folder));
         Checkpoint checkpoint = timer.time("save_checkpoint", 1, "checkpoints", () -> run.publish(attempt));
         Models updated = Models.checkpointed(checkpoint, actor.weightsId(), critic == null ? null : critic.weightsId());

@@ -95,7 +95,8 @@ interface Incoming {
             long count = Incoming.read(channel, new ByteBuffer[] {staging}, 0);
             staging.flip();
             int whole = staging.remaining() / Float.BYTES * Float.BYTES;
-            at = vector.add(at, staging.slice(0, whole).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer());
+            at = vector.add(
+                    at, staging.slice(0, whole).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer());
             staging.position(whole).compact();
             return count > 0;
         }

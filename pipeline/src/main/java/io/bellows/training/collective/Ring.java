@@ -99,8 +99,7 @@ final class Ring implements Collective {
 
     private ByteBuffer[] block(FloatVector values, int block) {
         int b = number(block);
-        return values.bytes(
-                FloatVector.start(values.size(), b, size), FloatVector.start(values.size(), b + 1, size));
+        return values.bytes(FloatVector.start(values.size(), b, size), FloatVector.start(values.size(), b + 1, size));
     }
 
     private Incoming adding(FloatVector values, int block) {

@@ -98,7 +98,8 @@ public final class RingListener implements Closeable {
             String whom = next == null ? "reach rank " + after : "hear of rank " + before;
             throw new CollectiveException(
                     rank,
-                    "Cannot " + whom + " at " + ranks.get(next == null ? after : before) + " from rank " + rank + " within "
+                    "Cannot " + whom + " at " + ranks.get(next == null ? after : before) + " from rank " + rank
+                            + " within "
                             + timeout.toSeconds() + " s (" + e.getMessage()
                             + "): executors must reach each other on any port; check firewalls and network policies",
                     e);

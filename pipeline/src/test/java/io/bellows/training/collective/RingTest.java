@@ -96,9 +96,12 @@ class RingTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = ';', value = {"1;7", "2;0", "2;1", "2;300000,1,2", "3;1", "3;1000", "4;5,0,100001", "5;3"})
+    @CsvSource(
+            delimiter = ';',
+            value = {"1;7", "2;0", "2;1", "2;300000,1,2", "3;1", "3;1000", "4;5,0,100001", "5;3"})
     void theSumIsThatOfDoublesAndTheSameBitsOnEveryRank(int ranks, String lengths) throws Exception {
-        int[] sizes = Arrays.stream(lengths.split(",")).mapToInt(Integer::parseInt).toArray();
+        int[] sizes =
+                Arrays.stream(lengths.split(",")).mapToInt(Integer::parseInt).toArray();
         float[][] results = new float[ranks][];
         List<Throwable> thrown = onRanks(ranks, LONG, collective -> {
             List<ByteBuffer> parts = random(collective.rank(), sizes);

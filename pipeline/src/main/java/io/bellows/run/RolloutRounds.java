@@ -111,6 +111,14 @@ final class RolloutRounds {
                 metrics(round, generated - informative, surplus.size() - carried.size(), carried.size()));
     }
 
+    /** Samples the first round alone, or finds it committed; further rounds are planned from its scores. */
+    void sample(RunDirectory run, int iteration, WeightsRef weights, IterationState state, StageTimer timer) {
+        int size = firstRound(state.carriedGroups().size());
+        if (size > 0) {
+            sampleRound(run, iteration, 0, order.batch(state.cursor(), size), 0, weights, timer);
+        }
+    }
+
     private int firstRound(int carried) {
         Integer genBatchSize = config.data().genBatchSize();
         return stages.groupFilter() == null || genBatchSize == null
@@ -141,19 +149,8 @@ final class RolloutRounds {
             int firstPosition,
             WeightsRef weights,
             StageTimer timer) {
-        long rows =
-                (long) batch.rowIndices().length * stages.rollout().sampling().trajectoriesPerPrompt();
-        Dataset<Row> prompts = training.batch(batch, firstPosition);
-        Dataset<Row> trajectories = timer.time(
-                "gen",
-                rows,
-                "trajectories",
-                () -> run.commitTable(
-                        iteration,
-                        round,
-                        Table.TRAJECTORIES,
-                        () -> stages.rollout().run(prompts, iteration, weights),
-                        ManifestExtras.NONE.withExpectedRows(rows).withWeightsVersion(weights.version())));
+        long rows = rows(batch);
+        Dataset<Row> trajectories = sampleRound(run, iteration, round, batch, firstPosition, weights, timer);
         List<ManifestRef> sampled =
                 List.of(run.manifests(iteration, Table.TRAJECTORIES).get(round).ref());
         return timer.time(
@@ -166,6 +163,32 @@ final class RolloutRounds {
                         Table.SCORES,
                         () -> stages.score().run(trajectories),
                         ManifestExtras.NONE.withReads(sampled).withExpectedRows(rows)));
+    }
+
+    private Dataset<Row> sampleRound(
+            RunDirectory run,
+            int iteration,
+            int round,
+            EpochOrder.Batch batch,
+            int firstPosition,
+            WeightsRef weights,
+            StageTimer timer) {
+        long rows = rows(batch);
+        Dataset<Row> prompts = training.batch(batch, firstPosition);
+        return timer.time(
+                "gen",
+                rows,
+                "trajectories",
+                () -> run.commitTable(
+                        iteration,
+                        round,
+                        Table.TRAJECTORIES,
+                        () -> stages.rollout().run(prompts, iteration, weights),
+                        ManifestExtras.NONE.withExpectedRows(rows).withWeightsVersion(weights.version())));
+    }
+
+    private long rows(EpochOrder.Batch batch) {
+        return (long) batch.rowIndices().length * stages.rollout().sampling().trajectoriesPerPrompt();
     }
 
     /** The groups of a round to learn from. */

@@ -138,7 +138,7 @@ public final class TrainLoop {
             Stages stages,
             int iterations,
             int only,
-            Stage last) {
+            Stage until) {
         int next = run.latestCommittedIteration().orElse(0) + 1;
         if (only < next) {
             progress.message("iteration " + only + " of " + run.uri() + " is committed: nothing to do");
@@ -159,7 +159,7 @@ public final class TrainLoop {
         });
         RolloutRounds rollouts = new RolloutRounds(config, training, order, stages, progress);
         for (int i = next; i <= Math.min(iterations, only); i++) {
-            models = iterate(run, stages, rollouts, models, i, i == iterations, last);
+            models = iterate(run, stages, rollouts, models, i, i == iterations, until);
         }
     }
 

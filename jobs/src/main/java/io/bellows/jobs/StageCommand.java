@@ -25,7 +25,8 @@ abstract class StageCommand extends Subcommand {
     @Option(
             names = {"-c", "--config"},
             paramLabel = "FILE",
-            description = "Needed where the run directory does not exist yet, and creates it; else what it was created with holds.")
+            description =
+                    "Needed where the run directory does not exist yet, and creates it; else what it was created with holds.")
     private Path file;
 
     @Parameters(arity = "0..*", paramLabel = "key=value", description = ConfigArguments.ABOUT_OVERRIDES)
@@ -59,21 +60,24 @@ abstract class StageCommand extends Subcommand {
             throw new UsageException("Invalid argument " + overrides.get(0) + ": overrides need -c FILE");
         }
         return RunDirectory.storedConfig(run)
-                .orElseThrow(() -> new UsageException("Cannot find a run in " + run
-                        + ": there is no run.json in it; give -c FILE to create it"));
+                .orElseThrow(() -> new UsageException(
+                        "Cannot find a run in " + run + ": there is no run.json in it; give -c FILE to create it"));
     }
 
     @Command(
             name = "rollout",
-            description = "Samples the trajectories of an iteration, unless they are committed; with dynamic sampling those of its"
-                    + " first round.")
+            description =
+                    "Samples the trajectories of an iteration, unless they are committed; with dynamic sampling those of its"
+                            + " first round.")
     static final class Rollout extends StageCommand {
         Rollout() {
             super(Stage.ROLLOUT);
         }
     }
 
-    @Command(name = "score", description = "Scores the trajectories of an iteration, unless their scores are committed.")
+    @Command(
+            name = "score",
+            description = "Scores the trajectories of an iteration, unless their scores are committed.")
     static final class Score extends StageCommand {
         Score() {
             super(Stage.SCORE);

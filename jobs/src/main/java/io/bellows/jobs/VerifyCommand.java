@@ -2,6 +2,7 @@ package io.bellows.jobs;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.bellows.run.RunDirectory;
+import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.SparkSession;
@@ -22,7 +23,7 @@ final class VerifyCommand extends Subcommand {
     private String run;
 
     @Override
-    ObjectNode run(Console console) {
+    ObjectNode run(Console console) throws IOException {
         List<String> problems;
         try (SparkSession spark = Session.open("verify", Map.of());
                 RunDirectory directory = RunDirectory.open(spark, run)) {

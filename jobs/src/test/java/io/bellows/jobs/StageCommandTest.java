@@ -21,7 +21,8 @@ class StageCommandTest {
     @Test
     void stagesMakeAnIterationOnceAndVerifyNamesEachThingThatWasChanged() throws IOException {
         String run = folder.resolve("run").toString();
-        assertThat(CommandLineRun.of("rollout", "--run", run, "--iteration", "1").err())
+        assertThat(CommandLineRun.of("rollout", "--run", run, "--iteration", "1")
+                        .err())
                 .contains("there is no run.json in it; give -c FILE");
 
         String config = config().toString();
@@ -47,7 +48,8 @@ class StageCommandTest {
         Path manifest = folder.resolve("run/iterations/000001/experience/manifest.json");
         flipLastByte(checkpoint);
         flipLastByte(table);
-        Files.writeString(manifest, Files.readString(manifest).replaceFirst("\"committedAt\" : \"2", "\"committedAt\" : \"1"));
+        Files.writeString(
+                manifest, Files.readString(manifest).replaceFirst("\"committedAt\" : \"2", "\"committedAt\" : \"1"));
         CommandLineRun verified = CommandLineRun.of("verify", "--json", run);
         assertThat(verified.exitCode()).isEqualTo(1);
         assertThat(verified.result().get("problems").size()).isEqualTo(3);
@@ -74,7 +76,9 @@ class StageCommandTest {
 
     private static Path parquet(Path folder) throws IOException {
         try (Stream<Path> files = Files.walk(folder)) {
-            return files.filter(file -> file.toString().endsWith(".parquet")).findFirst().orElseThrow();
+            return files.filter(file -> file.toString().endsWith(".parquet"))
+                    .findFirst()
+                    .orElseThrow();
         }
     }
 

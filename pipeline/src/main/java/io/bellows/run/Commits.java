@@ -61,16 +61,17 @@ final class Commits {
      */
     void verifyAll(Consumer<Runnable> check) {
         for (Table table : Table.values()) {
-            iterations(table).forEach(iteration -> check.accept(() -> {
-                for (Manifest manifest : manifests(iteration, table)) {
-                    String path = tables.get(table)
-                            .manifestPath(iteration, manifest.round())
-                            .toString();
-                    check.accept(() -> manifest.verify(path));
-                    check.accept(() -> tables.get(table).verify(manifest));
-                    check.accept(() -> checkLineage(manifest, current(manifest.reads())));
-                }
-            }));
+            iterations(table)
+                    .forEach(iteration -> check.accept(() -> {
+                        for (Manifest manifest : manifests(iteration, table)) {
+                            String path = tables.get(table)
+                                    .manifestPath(iteration, manifest.round())
+                                    .toString();
+                            check.accept(() -> manifest.verify(path));
+                            check.accept(() -> tables.get(table).verify(manifest));
+                            check.accept(() -> checkLineage(manifest, current(manifest.reads())));
+                        }
+                    }));
         }
     }
 

@@ -93,8 +93,8 @@ public record Manifest(
         }
         long sum = files.stream().mapToLong(DataFile::rows).sum();
         if (sum != rows) {
-            throw new InvalidRunException("Invalid manifest " + path + ": it says " + rows + " rows, its files have "
-                    + sum + "; restore it");
+            throw new InvalidRunException(
+                    "Invalid manifest " + path + ": it says " + rows + " rows, its files have " + sum + "; restore it");
         }
     }
 

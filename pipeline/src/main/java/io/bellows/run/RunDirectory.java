@@ -363,21 +363,21 @@ public final class RunDirectory implements AutoCloseable {
                         + ": " + written.rows() + " rows were written, expected " + extras.expectedRows());
             }
             return new Manifest(
-                    Manifest.FORMAT,
-                    runId(),
-                    iteration,
-                    round,
-                    table,
-                    written.attempt(),
-                    written.files(),
-                    written.rows(),
-                    commits.table(table).schemaSha256(),
-                    config.hash(),
-                    extras.weightsVersion(),
-                    extras.reads(),
-                    extras.state(),
-                    heldLease().driver().id(),
-                    clock.instant().toString(),
+                            Manifest.FORMAT,
+                            runId(),
+                            iteration,
+                            round,
+                            table,
+                            written.attempt(),
+                            written.files(),
+                            written.rows(),
+                            commits.table(table).schemaSha256(),
+                            config.hash(),
+                            extras.weightsVersion(),
+                            extras.reads(),
+                            extras.state(),
+                            heldLease().driver().id(),
+                            clock.instant().toString(),
                             null)
                     .sealed();
         } finally {

@@ -175,7 +175,13 @@ public final class TrainLoop {
     }
 
     private Models iterate(
-            RunDirectory run, Stages stages, RolloutRounds rollouts, Models models, int iteration, boolean last, Stage until) {
+            RunDirectory run,
+            Stages stages,
+            RolloutRounds rollouts,
+            Models models,
+            int iteration,
+            boolean last,
+            Stage until) {
         long start = System.nanoTime();
         IterationState state =
                 run.latestState().orElse(IterationState.initial(config.trainer().seed(), null));

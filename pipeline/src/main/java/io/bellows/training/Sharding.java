@@ -56,7 +56,7 @@ final class Sharding {
         if (ranks.size() == 1) {
             return totals;
         }
-        double[] sums = sum(totals.tokens(), totals.sequences());
+        double[] sums = sum((double) totals.tokens(), (double) totals.sequences());
         return new BatchTotals((long) sums[0], (long) sums[1], totals.lossScaleFactor());
     }
 

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -47,7 +48,7 @@ final class ClusterProgram {
     }
 
     /** "executor:address" of tasks that all executors run. */
-    private static TreeSet<String> addresses(SparkSession spark, int executors) {
+    private static Set<String> addresses(SparkSession spark, int executors) {
         int tasks = Math.max(1, executors) * 4;
         return new TreeSet<>(JavaSparkContext.fromSparkContext(spark.sparkContext())
                 .parallelize(java.util.stream.IntStream.range(0, tasks).boxed().toList(), tasks)

@@ -25,7 +25,12 @@ import org.junit.jupiter.api.io.TempDir;
 class ClusterRunTest {
 
     private static final List<String> CURVES = List.of(
-            "actor/pg_loss", "actor/grad_norm", "actor/kl_loss", "critic/vf_loss", "critic/rewards/mean", "actor/ppo_kl");
+            "actor/pg_loss",
+            "actor/grad_norm",
+            "actor/kl_loss",
+            "critic/vf_loss",
+            "critic/rewards/mean",
+            "actor/ppo_kl");
 
     @TempDir
     private Path folder;
@@ -38,7 +43,10 @@ class ClusterRunTest {
         assertThat(one.get("executors").asInt()).isZero();
         assertThat(two.get("executors").asInt()).isEqualTo(2);
         assertThat(two.get("problems")).isEmpty();
-        assertThat(addresses(two)).as("each executor saw its own GPU").hasSize(2).doesNotContain("null");
+        assertThat(addresses(two))
+                .as("each executor saw its own GPU")
+                .hasSize(2)
+                .doesNotContain("null");
         assertThat(folder.resolve("two/checkpoints/000003/optimizer").toFile().list())
                 .contains("actor-00001-of-00002.safetensors", "critic-00002-of-00002.safetensors");
         assertThat(two.get("metrics").size()).isEqualTo(3);
@@ -77,11 +85,15 @@ class ClusterRunTest {
         builder.environment().putAll(environment());
         Process process = builder.start();
         try {
-            assertThat(process.waitFor(240, TimeUnit.SECONDS)).as("ended in time").isTrue();
+            assertThat(process.waitFor(240, TimeUnit.SECONDS))
+                    .as("ended in time")
+                    .isTrue();
         } finally {
             process.destroyForcibly();
         }
-        assertThat(process.exitValue()).as(Files.readString(folder.resolve(name + ".log"))).isZero();
+        assertThat(process.exitValue())
+                .as(Files.readString(folder.resolve(name + ".log")))
+                .isZero();
         return new ObjectMapper().readTree(result.toFile());
     }
 

@@ -52,8 +52,8 @@ class ClusterTest {
 
     @Test
     void anExecutorKeepsItsShareOfTheOptimizerStateWhereItCan() {
-        List<Rendezvous.Member> inOrder =
-                Rendezvous.inOrder(List.of(member(0, "a", 2), member(1, "b", -1), member(2, "c", 2), member(3, "d", 0)));
+        List<Rendezvous.Member> inOrder = Rendezvous.inOrder(
+                List.of(member(0, "a", 2), member(1, "b", -1), member(2, "c", 2), member(3, "d", 0)));
         assertThat(inOrder).extracting(Rendezvous.Member::executor).containsExactly("d", "b", "a", "c");
     }
 

@@ -93,8 +93,7 @@ public final class RingListener implements Closeable {
             SocketChannel previous = accepted.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
             return new Ring(rank, size, next, previous, timeout);
         } catch (IOException | ExecutionException | TimeoutException e) {
-            close(next);
-            accepted.thenAccept(RingListener::close);
+            giveUp(accepted, next);
             String whom = next == null ? "reach rank " + after : "hear of rank " + before;
             throw new CollectiveException(
                     rank,
@@ -105,9 +104,16 @@ public final class RingListener implements Closeable {
                     e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            close(next);
-            accepted.thenAccept(RingListener::close);
+            giveUp(accepted, next);
             throw new CollectiveException(rank, "Cannot connect rank " + rank + ": it was told to stop", e);
+        }
+    }
+
+    private static void giveUp(CompletableFuture<SocketChannel> accepted, SocketChannel next) {
+        close(next);
+        // Whoever comes later finds the future taken, and is closed.
+        if (!accepted.cancel(false) && !accepted.isCompletedExceptionally()) {
+            close(accepted.join());
         }
     }
 

@@ -153,7 +153,7 @@ final class RolloutRounds {
                         round,
                         Table.TRAJECTORIES,
                         () -> stages.rollout().run(prompts, iteration, weights),
-                        ManifestExtras.NONE.withExpectedRows(rows).withWeightsVersion(weights.version())));
+                        ManifestExtras.NONE.withLeastRows(rows).withWeightsVersion(weights.version())));
         List<ManifestRef> sampled =
                 List.of(run.manifests(iteration, Table.TRAJECTORIES).get(round).ref());
         return timer.time(

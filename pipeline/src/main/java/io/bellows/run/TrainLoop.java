@@ -235,7 +235,7 @@ public final class TrainLoop {
                                     .withColumn("iteration", lit(iteration)),
                             ManifestExtras.NONE
                                     .withReads(sampled.reads())
-                                    .withExpectedRows(rows)
+                                    .withLeastRows(rows)
                                     .withWeightsVersion(models.policy().version())));
         } finally {
             logProbs.unpersist();

@@ -85,7 +85,7 @@ public record AdvantageStage(AdvantageEstimator estimator, List<String> rewardKe
     }
 
     /**
-     * The reward sits on the last sampled token, the penalty of the divergence on every sampled one; the score is their sum. A
+     * The reward sits on the last sampled token of the last segment, the penalty of the divergence on every sampled one; the score is their sum. A
      * trajectory with an empty response has a score and no token; one that rollout correction rejected has no score.
      */
     private Dataset<Row> rewarded(Dataset<Row> scored, double klCoef) {
@@ -106,8 +106,8 @@ public record AdvantageStage(AdvantageEstimator estimator, List<String> rewardKe
                 .withColumn("last", expr("size(response_mask) - array_position(reverse(response_mask), 1)"))
                 .withColumn(
                         "token_level_rewards",
-                        expr("transform(penalty, (p, t) -> IF(t = last AND reward IS NOT NULL, reward, 0D) - p)"))
-                .drop("divergence", "penalty", "last");
+                        expr("transform(penalty, (p, t) -> IF(t = last AND last_segment AND reward IS NOT NULL, reward, 0D) - p)"))
+                .drop("divergence", "penalty", "last", "last_segment");
     }
 
     /** Members of a group are sorted, so that sums do not depend on partitions. */
@@ -119,7 +119,7 @@ public record AdvantageStage(AdvantageEstimator estimator, List<String> rewardKe
                 Stream.concat(ORDER.stream(), carried).map(name -> col(name)).toArray(Column[]::new));
         Column inputs = transform(
                 col("members"),
-                row -> struct(estimates.inputs().stream()
+                row -> struct(Stream.concat(Stream.of("sample_index", "reward"), estimates.inputs().stream())
                         .map(name -> row.getField(name).as(name))
                         .toArray(Column[]::new)));
         return rewarded.groupBy("run_id", "iteration", "group_id")

@@ -53,6 +53,7 @@ public record LogProbStage(
             .add("trajectory_id", DataTypes.StringType, false)
             .add("segment_index", DataTypes.IntegerType, false)
             .add("response_mask", DataTypes.createArrayType(DataTypes.IntegerType, false), false)
+            .add("last_segment", DataTypes.BooleanType, false)
             .add("rollout_log_probs", FLOATS, false)
             .add("old_log_probs", FLOATS, false)
             .add("ref_log_probs", FLOATS, true)
@@ -71,7 +72,7 @@ public record LogProbStage(
      *     {@code bypass_mode})
      * @param reference the reference policy, or null for none
      * @param critic the critic, or null for none
-     * @return {@code trajectory_id, segment_index, response_mask, rollout_log_probs, old_log_probs, ref_log_probs, values}; entry t
+     * @return {@code trajectory_id, segment_index, response_mask, last_segment, rollout_log_probs, old_log_probs, ref_log_probs, values}; entry t
      *     of {@code values} is what the critic expects before response token t, 0 where that was not sampled
      */
     public Dataset<Row> run(Dataset<Row> trajectories, WeightsRef policy, WeightsRef reference, WeightsRef critic) {
@@ -84,7 +85,12 @@ public record LogProbStage(
                         "prompt_ids",
                         "response_ids",
                         "response_mask",
-                        "rollout_log_probs")
+                        "rollout_log_probs",
+                        "metrics")
+                .withColumn(
+                        "last_segment",
+                        expr("segment_index = coalesce(element_at(metrics, 'num_segments'), 1D) - 1"))
+                .drop("metrics")
                 .repartitionById(
                         partitions, pmod(hash(col("group_id")), lit(partitions)).cast("int"))
                 .sortWithinPartitions("group_id", "sample_index", "segment_index")
@@ -109,6 +115,7 @@ public record LogProbStage(
                     rows.get(i).getAs("trajectory_id"),
                     rows.get(i).getAs("segment_index"),
                     TrainingRows.ints(rows.get(i), "response_mask"),
+                    rows.get(i).getAs("last_segment"),
                     rollout,
                     policy == null ? rollout : old.get(i),
                     ref.get(i),
@@ -131,6 +138,14 @@ public record LogProbStage(
             return Collections.nCopies(sequences.size(), null);
         }
         ResidentModel model = ExecutorHost.model(runId, role, weights, resident);
-        return Passes.over(sequences, microBatching.get(role), packed -> pass.over(model, packed));
+        // A prompt without a response may be longer than the model takes.
+        List<TrainingSequence> answered =
+                sequences.stream().filter(row -> row.responseIds().length > 0).toList();
+        Iterator<float[]> numbers = Passes.over(
+                        answered, microBatching.get(role), packed -> pass.over(model, packed))
+                .iterator();
+        return sequences.stream()
+                .map(row -> row.responseIds().length > 0 ? numbers.next() : new float[0])
+                .toList();
     }
 }

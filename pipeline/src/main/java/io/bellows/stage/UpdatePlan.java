@@ -14,6 +14,8 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * Which rows each optimizer step of an update sees, and in which order. Made on the driver from keys alone, by a seeded
@@ -27,8 +29,11 @@ public record UpdatePlan(int groupsInMiniBatch, int epochs, long seed) {
 
     private static final StructType PLAN = new StructType()
             .add("trajectory_id", DataTypes.StringType, false)
+            .add("segment_index", DataTypes.IntegerType, false)
             .add("mini_batch", DataTypes.IntegerType, false)
             .add("place", DataTypes.IntegerType, false);
+    private static final Seq<String> SEGMENT = CollectionConverters.asScala(List.of("trajectory_id", "segment_index"))
+            .toSeq();
     private static final long UPDATE = 0x555044; // apart from the seeds of samples
 
     /**
@@ -64,23 +69,20 @@ public record UpdatePlan(int groupsInMiniBatch, int epochs, long seed) {
                         "returns",
                         "rollout_is_weights",
                         "corrected_mask")
-                .join(
-                        tokens,
-                        scala.jdk.javaapi.CollectionConverters.asScala(List.of("trajectory_id", "segment_index"))
-                                .toSeq(),
-                        "inner")
-                .join(broadcast(plan(learnable, iteration)), "trajectory_id");
+                .join(tokens, SEGMENT, "inner")
+                .join(broadcast(plan(learnable, iteration)), SEGMENT, "inner");
     }
 
     private Dataset<Row> plan(Dataset<Row> learnable, int iteration) {
         TreeMap<String, List<Row>> groups = new TreeMap<>(TrajectoryKey.GROUP_ORDER);
         for (Row row : learnable
-                .select("group_id", "sample_index", "trajectory_id")
-                .distinct()
+                .select("group_id", "sample_index", "segment_index", "trajectory_id")
                 .collectAsList()) {
             groups.computeIfAbsent(row.getString(0), group -> new ArrayList<>()).add(row);
         }
-        groups.values().forEach(rows -> rows.sort(Comparator.comparingInt(row -> row.getInt(1))));
+        groups.values()
+                .forEach(rows -> rows.sort(Comparator.comparingInt((Row row) -> row.getInt(1))
+                        .thenComparingInt(row -> row.getInt(2))));
         List<List<Row>> ordered = List.copyOf(groups.values());
         int groupCount = ordered.size();
         List<Row> plan = new ArrayList<>();
@@ -91,7 +93,7 @@ public record UpdatePlan(int groupsInMiniBatch, int epochs, long seed) {
                 int place = 0;
                 for (int group : members) {
                     for (Row row : ordered.get(group)) {
-                        plan.add(RowFactory.create(row.getString(2), step, place++));
+                        plan.add(RowFactory.create(row.getString(3), row.getInt(2), step, place++));
                     }
                 }
                 step++;

@@ -6,6 +6,7 @@ import io.bellows.udfs.metrics.Metrics;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,12 +51,13 @@ public final class Trainer {
                 settings.objective().prepare(model, settings.microBatching(), miniBatch, optimizer.stepsTaken());
         List<TrainingSequence> batch = prepared.rows();
         BatchTotals totals = settings.objective().totals(MicroBatch.of(batch).sequences());
+        Map<String, Long> sampledById = MicroBatch.sampledById(batch);
         Metrics metrics = prepared.metrics().with(name("mini_batches"), Metric.sum(1));
         List<TrainingSequence> notFinite = new ArrayList<>();
         int[] lengths = batch.stream().mapToInt(TrainingSequence::length).toArray();
         for (int[] members : settings.microBatching().plan(lengths)) {
             MicroBatch micro = MicroBatch.scored(
-                    Arrays.stream(members).mapToObj(batch::get).toList());
+                    Arrays.stream(members).mapToObj(batch::get).toList(), sampledById);
             if (!micro.rows().isEmpty()) {
                 Objective.Part part = settings.objective().accumulate(model, micro, totals);
                 metrics = metrics.merge(part.metrics());

@@ -54,7 +54,8 @@ class AdvantageStageTest extends SparkTest {
             .add("squared_probabilities", DataTypes.createArrayType(DataTypes.FloatType, false))
             .add("rollout_is_weights", DataTypes.createArrayType(DataTypes.FloatType, false))
             .add("corrected_mask", DataTypes.createArrayType(DataTypes.IntegerType, false))
-            .add("rejected", DataTypes.BooleanType);
+            .add("rejected", DataTypes.BooleanType)
+            .add("last_segment", DataTypes.BooleanType);
 
     /** A trajectory as the stages before this one leave it; without a reward if it failed. */
     private record Trajectory(
@@ -108,7 +109,7 @@ class AdvantageStageTest extends SparkTest {
         }
 
         Row logProbs() {
-            return RowFactory.create(id(), 0, mask, old, ref, values, squares, null, null, isRejected());
+            return RowFactory.create(id(), 0, mask, old, ref, values, squares, null, null, isRejected(), true);
         }
 
         Row score() {

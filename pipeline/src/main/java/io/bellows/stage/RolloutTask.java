@@ -6,11 +6,13 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.bellows.data.PromptSchema;
 import io.bellows.engine.Admission;
+import io.bellows.env.EnvironmentFactory;
 import io.bellows.env.Environments;
 import io.bellows.env.Example;
 import io.bellows.env.MultiTurnEnv;
 import io.bellows.env.ModelRequest.TrajectoryId;
 import io.bellows.env.RolloutLimits;
+import io.bellows.env.SingleTurnEnv;
 import io.bellows.env.State;
 import io.bellows.env.Workers;
 import io.bellows.resident.ExecutorHost;
@@ -171,7 +173,7 @@ final class RolloutTask {
                 .limits(stage.sampling().maxTokens(), stage.resident().maxLength());
         for (TrajectoryId id : ids) {
             State state = new State(id, prompt.example(), limits, new ConversationTokens(text, shared));
-            MultiTurnEnv environment = environments.named(prompt.environment()).create();
+            MultiTurnEnv environment = create(environments.named(prompt.environment()));
             Running running = new Running(prompt, id.sampleIndex(), environment.rollout(state, model, workers));
             open.add(running.rollout());
             if (ordered) {
@@ -179,6 +181,20 @@ final class RolloutTask {
             } else {
                 running.rollout().whenComplete((done, failure) -> ended.add(running));
             }
+        }
+    }
+
+    /** An environment; one that cannot be made fails its trajectory, as if its setup had thrown. */
+    private static MultiTurnEnv create(EnvironmentFactory factory) {
+        try {
+            return factory.create();
+        } catch (RuntimeException | Error e) {
+            return new SingleTurnEnv() {
+                @Override
+                protected void setupState(State state) {
+                    throw e;
+                }
+            };
         }
     }
 

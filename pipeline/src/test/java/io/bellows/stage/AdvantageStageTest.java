@@ -226,6 +226,61 @@ class AdvantageStageTest extends SparkTest {
         }
     }
 
+    /** Trajectories cut in two behind their second token, where something was sampled after it. */
+    private static Dataset<Row> inSegments(List<Trajectory> batch) {
+        List<Row> rows = new ArrayList<>();
+        for (Trajectory row : batch) {
+            boolean endsSampled = row.mask().length > 2
+                    && IntStream.of(row.mask()).skip(2).sum() > 0;
+            if (!endsSampled || row.isRejected()) {
+                rows.add(row.logProbs());
+                continue;
+            }
+            for (int segment = 0; segment < 2; segment++) {
+                int from = segment == 0 ? 0 : 2;
+                int to = segment == 0 ? 2 : row.mask().length;
+                rows.add(RowFactory.create(
+                        row.id(),
+                        segment,
+                        Arrays.copyOfRange(row.mask(), from, to),
+                        Arrays.copyOfRange(row.old(), from, to),
+                        Arrays.copyOfRange(row.ref(), from, to),
+                        Arrays.copyOfRange(row.values(), from, to),
+                        Arrays.copyOfRange(row.squares(), from, to),
+                        null,
+                        null,
+                        false,
+                        segment == 1));
+            }
+        }
+        return spark.createDataFrame(rows, LOG_PROBS);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"gae", "grpo", "remax"})
+    void aTrajectoryInSegmentsCountsOnceAndItsTokensGetWhatTheyWouldGetInOnePiece(String name) {
+        List<Trajectory> batch = batch();
+        Map<String, Row> whole = byId(stage(name, KlPenalty.K1).run(logProbs(batch), scores(batch), KL_COEF));
+        List<Row> segments = stage(name, KlPenalty.K1)
+                .run(inSegments(batch), scores(batch), KL_COEF)
+                .orderBy("trajectory_id", "segment_index")
+                .collectAsList();
+
+        assertThat(segments).hasSizeGreaterThan(batch.size());
+        for (String column : List.of("token_level_rewards", "advantages", "returns")) {
+            Map<String, List<Float>> joined = new HashMap<>();
+            segments.forEach(row -> joined.computeIfAbsent(row.getAs("trajectory_id"), id -> new ArrayList<>())
+                    .addAll(floats(row, column)));
+            whole.forEach((id, row) -> {
+                List<Float> expected = floats(row, column);
+                assertThat(joined.get(id)).hasSameSizeAs(expected);
+                for (int t = 0; t < expected.size(); t++) {
+                    assertThat(joined.get(id).get(t)).as(column + " of " + id).isCloseTo(expected.get(t), within(1e-5f));
+                }
+            });
+        }
+    }
+
     @Test
     void theDivergenceAsAnExpressionIsThatOfTheFunction() {
         List<Trajectory> batch = batch();

@@ -22,6 +22,7 @@ import io.bellows.training.MicroBatching;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -55,7 +56,8 @@ class LogProbStageTest extends SparkTest {
             .add("prompt_ids", DataTypes.createArrayType(DataTypes.IntegerType))
             .add("response_ids", DataTypes.createArrayType(DataTypes.IntegerType))
             .add("response_mask", DataTypes.createArrayType(DataTypes.IntegerType))
-            .add("rollout_log_probs", DataTypes.createArrayType(DataTypes.FloatType));
+            .add("rollout_log_probs", DataTypes.createArrayType(DataTypes.FloatType))
+            .add("metrics", DataTypes.createMapType(DataTypes.StringType, DataTypes.DoubleType));
 
     @TempDir
     private static Path critic;
@@ -96,7 +98,8 @@ class LogProbStageTest extends SparkTest {
                     IntStream.range(0, response.size())
                             .mapToObj(t -> t == TOOL ? 0 : 1)
                             .toList(),
-                    response.stream().map(id -> -id / 10f).toList()));
+                    response.stream().map(id -> -id / 10f).toList(),
+                    new HashMap<>()));
         }
         return spark.createDataFrame(rows, TRAJECTORIES);
     }

@@ -31,15 +31,22 @@ final class Session {
     }
 
     private static Map<String, String> everywhere() {
-        return Map.of(
+        return Map.ofEntries(
                 // One engine per executor: waiting for a local slot only leaves another engine idle.
-                "spark.locality.wait", "0s",
+                Map.entry("spark.locality.wait", "0s"),
                 // A lost executor must never mix two generations of a rollout: abort instead.
-                "spark.sql.shuffle.orderIndependentChecksum.enabled", "true",
-                "spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch", "true",
-                "spark.sql.session.timeZone", "UTC",
-                "spark.sql.extensions", BellowsExtensions.class.getName(),
-                "spark.ui.showConsoleProgress", "false");
+                Map.entry("spark.sql.shuffle.orderIndependentChecksum.enabled", "true"),
+                Map.entry("spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch", "true"),
+                // Ranks and tasks are counted from the executors there are, so all of them first.
+                Map.entry("spark.scheduler.minRegisteredResourcesRatio", "1.0"),
+                Map.entry("spark.scheduler.maxRegisteredResourcesWaitingTime", "120s"),
+                // Spark waits ten minutes for the slots of a barrier stage, and a year for its tasks.
+                Map.entry("spark.scheduler.barrier.maxConcurrentTasksCheck.interval", "5s"),
+                Map.entry("spark.scheduler.barrier.maxConcurrentTasksCheck.maxFailures", "24"),
+                Map.entry("spark.barrier.sync.timeout", "600s"),
+                Map.entry("spark.sql.session.timeZone", "UTC"),
+                Map.entry("spark.sql.extensions", BellowsExtensions.class.getName()),
+                Map.entry("spark.ui.showConsoleProgress", "false"));
     }
 
     private static Map<String, String> embedded() {

@@ -56,8 +56,30 @@ public record TrainerConfig(
                 min = 1,
                 about = "Latest checkpoints kept, besides those of save_freq",
                 onResume = OnResume.FREE)
-        int maxActorCkptToKeep)
+        int maxActorCkptToKeep,
+
+        @Setting(value = "1", min = 1, about = "Machines of the update's ranks", onResume = OnResume.FREE)
+        int nnodes,
+
+        @Setting(
+                value = "null",
+                min = 1,
+                about = "Ranks of the update on each machine, an executor each; null: one rank per executor there is",
+                onResume = OnResume.FREE)
+        Integer nGpusPerNode,
+
+        @Setting(
+                value = "600",
+                min = 1,
+                about = "Seconds that a rank of the update waits for another",
+                onResume = OnResume.FREE)
+        int ncclTimeout)
         implements Serializable {
+
+    /** Ranks of the update, or null for one per executor. */
+    public Integer ranks() {
+        return nGpusPerNode == null ? null : Integer.valueOf(nnodes * nGpusPerNode);
+    }
 
     /** {@code default_local_dir}, or {@code runs/PROJECT_NAME/EXPERIMENT_NAME} where it is absent. */
     public String runDirectory() {

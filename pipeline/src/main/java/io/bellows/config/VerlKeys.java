@@ -23,8 +23,7 @@ final class VerlKeys {
             "rollout.dtype", "model.dtype");
 
     private static final Map<String, String> NEEDLESS = Map.ofEntries(
-            Map.entry("trainer.nnodes", "the cluster is Spark's: set spark.executor.instances"),
-            Map.entry("trainer.n_gpus_per_node", "the cluster is Spark's: set spark.executor.resource.gpu.amount"),
+            Map.entry("nccl_timeout", "set trainer.nccl_timeout"),
             Map.entry("trainer.device", "the device is the one Spark assigns to the executor"),
             Map.entry("actor.strategy", "there is one strategy; remove the key"),
             Map.entry(

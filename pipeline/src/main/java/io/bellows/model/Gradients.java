@@ -55,6 +55,17 @@ public final class Gradients implements AutoCloseable {
         return tensors;
     }
 
+    /**
+     * Returns the same buffers, of which norm, scale and step see only some ranges.
+     *
+     * @param ranges of the parameters
+     * @return gradients that share the memory of these, to be closed by the caller
+     */
+    public Gradients only(List<ParameterRange> ranges) {
+        PtNDManager views = kernels.newManager();
+        return new Gradients(kernels, views, List.of(), ParameterRange.views(kernels, views, tensors, ranges));
+    }
+
     /** The buffer of one parameter. */
     NDArray of(NDArray parameter) {
         int i = 0;
@@ -70,6 +81,9 @@ public final class Gradients implements AutoCloseable {
      * @return the norm; not finite if any gradient is not
      */
     public double norm() {
+        if (tensors.isEmpty()) {
+            return 0; // a rank with less than one scalar to look after
+        }
         try (GradientMode off = GradientMode.off();
                 PtNDManager scope = kernels.newManager()) {
             return kernels.tensor(scope, "norm", Mode.ORDINARY, tensors).getFloat();

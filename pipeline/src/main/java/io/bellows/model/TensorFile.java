@@ -12,10 +12,13 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** Named fp32 tensors in a safetensors file: optimizer state, and weights in full precision. */
 public final class TensorFile {
+
+    private static final String RANGE = "range ";
 
     private TensorFile() {}
 
@@ -72,6 +75,79 @@ public final class TensorFile {
             tensor.getValue().set(values.flip());
         }
         return source.metadata();
+    }
+
+    /**
+     * A tensor to fill with a range of what files hold.
+     *
+     * @param tensor as many scalars as the range has
+     * @param shape the shape of the whole tensor
+     * @param from the first scalar, in row-major order
+     * @param to one past the last
+     */
+    public record Wanted(NDArray tensor, Shape shape, long from, long to) {
+        /** All of a tensor. */
+        public static Wanted whole(NDArray tensor) {
+            return new Wanted(tensor, tensor.getShape(), 0, tensor.size());
+        }
+    }
+
+    /**
+     * Returns what the header says of a range, for {@link #write}.
+     *
+     * @param name the tensor's name
+     * @param from the first scalar of the whole tensor that is in the file
+     * @param to one past the last
+     */
+    public static Map.Entry<String, String> rangeNote(String name, long from, long to) {
+        return Map.entry(RANGE + name, from + ":" + to);
+    }
+
+    /**
+     * Fills tensors from files that together hold them, whole or in ranges, each range noted as {@link #rangeNote} has it.
+     *
+     * @param files what {@link #write} wrote
+     * @param wanted by name
+     * @return the strings of the first file's header
+     * @throws InvalidModelException if a file is damaged, or a scalar is in none
+     */
+    public static Map<String, String> read(List<Path> files, Map<String, Wanted> wanted) {
+        List<SafeTensorsFile> sources =
+                files.stream().map(SafeTensorsFile::open).toList();
+        wanted.forEach((name, want) -> {
+            FloatBuffer values = FloatBuffer.allocate(Math.toIntExact(want.to - want.from));
+            long found = 0;
+            for (SafeTensorsFile source : sources) {
+                if (source.entries().containsKey(name)) {
+                    found += copy(source, name, want, values);
+                }
+            }
+            if (found != want.to - want.from) {
+                throw new InvalidModelException("Cannot find all of tensor " + name + " of shape " + want.shape
+                        + " in " + files + ": " + found + " of the " + (want.to - want.from) + " scalars from "
+                        + want.from + " on are there");
+            }
+            want.tensor.set(values.clear());
+        });
+        return sources.get(0).metadata();
+    }
+
+    /** Copies what a file has of a tensor and is wanted, and returns how many scalars that is. */
+    private static long copy(SafeTensorsFile source, String name, Wanted want, FloatBuffer values) {
+        String note = source.metadata().get(RANGE + name);
+        long start = note == null ? 0 : Long.parseLong(note.substring(0, note.indexOf(':')));
+        long end = note == null ? want.shape.size() : Long.parseLong(note.substring(note.indexOf(':') + 1));
+        Slot slot = new Slot(name, note == null ? want.shape : new Shape(end - start));
+        TensorReader.check(source, slot);
+        long from = Math.max(start, want.from);
+        long to = Math.min(end, want.to);
+        if (from >= to) {
+            return 0;
+        }
+        FloatBuffer stored = FloatBuffer.allocate(slot.elements());
+        TensorReader.read(source, slot, stored);
+        values.put((int) (from - want.from), stored.array(), (int) (from - start), (int) (to - from));
+        return to - from;
     }
 
     static ByteBuffer convert(FloatBuffer values, StorageType type) {

@@ -84,10 +84,27 @@ public final class ExecutorHost {
         }
     }
 
-    /** The device that Spark assigned to this task; several tasks of an executor can share one. */
-    private static Device device() {
+    /**
+     * Returns the device that Spark assigned to this task; several tasks of an executor can share one. The environment variable {@code
+     * BELLOWS_DEVICE=cpu} keeps an executor on the CPU whatever Spark assigns.
+     *
+     * @return the CPU where Spark assigned none
+     */
+    public static Device device() {
+        String address = gpuAddress();
+        return address == null || "cpu".equals(System.getenv("BELLOWS_DEVICE"))
+                ? Device.cpu()
+                : Device.gpu(Integer.parseInt(address));
+    }
+
+    /**
+     * Returns the first GPU address that Spark assigned to this task.
+     *
+     * @return an address, or null for none
+     */
+    public static String gpuAddress() {
         TaskContext task = TaskContext.get();
         ResourceInformation gpu = task == null ? null : task.resourcesJMap().get("gpu");
-        return gpu == null ? Device.cpu() : Device.gpu(Integer.parseInt(gpu.addresses()[0]));
+        return gpu == null ? null : gpu.addresses()[0];
     }
 }

@@ -18,12 +18,15 @@ import io.bellows.training.AdamW;
 import io.bellows.training.TrainedModel;
 import io.bellows.training.Trainer;
 import io.bellows.training.UpdateSettings;
+import io.bellows.training.collective.Collective;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One model in an executor's memory: weights that engine, scoring and training share, so that a weight sync inside an
@@ -33,6 +36,8 @@ import java.util.function.Supplier;
  * A task that finds them dirty or under another id than it expects reloads them from there.
  */
 public final class ResidentModel implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ResidentModel.class);
 
     private final Role role;
     private final ResidentSettings settings;
@@ -169,20 +174,42 @@ public final class ResidentModel implements AutoCloseable {
      * @param update objective, schedule and budgets
      * @param checkpoint a folder to write the model and its optimizer state into
      * @param newId id of the weights after the update
+     * @param ranks who takes part in it; each writes its share of the optimizer state, the first one the model
      * @param steps takes the optimizer steps
      * @param <T> what the steps return
      * @return what {@code steps} returned
      */
     public synchronized <T> T update(
-            WeightsRef from, UpdateSettings update, Path checkpoint, String newId, Steps<T> steps) {
+            WeightsRef from, UpdateSettings update, Path checkpoint, String newId, Collective ranks, Steps<T> steps) {
         long newVersion = from.version() + 1;
         cleanId = null; // dirty from here on: whoever comes after a failure reloads
-        prepareTraining(from, update);
+        prepareTraining(from, update, ranks);
         TrainedModel model = new TrainedModel(decoder, weights, gradients);
-        T result = alone(() -> steps.take(new Trainer(model, optimizer, update)));
-        save(Path.of(from.modelFolder()), checkpoint);
+        T result = alone(() -> {
+            Trainer trainer = new Trainer(model, optimizer, update, ranks);
+            T taken = steps.take(trainer);
+            trainer.requireSameWeights();
+            return taken;
+        });
+        save(Path.of(from.modelFolder()), checkpoint, ranks);
+        ranks.gather(new byte[0]); // whole once every rank's share is on disk
         markClean(newId, newVersion);
         return result;
+    }
+
+    /**
+     * Returns which rank's share of the optimizer state is in memory.
+     *
+     * @param ranks how many ranks an update will have
+     * @return a rank, or -1 for none
+     */
+    public synchronized int rankInMemory(int ranks) {
+        for (int rank = 0; optimizer != null && rank < ranks; rank++) {
+            if (optimizer.isOf(rank, ranks)) {
+                return rank;
+            }
+        }
+        return -1;
     }
 
     /** Runs while the engine takes no step. */
@@ -215,14 +242,18 @@ public final class ResidentModel implements AutoCloseable {
         T take(Trainer trainer);
     }
 
-    private void prepareTraining(WeightsRef from, UpdateSettings update) {
-        if (optimizer != null) {
+    private void prepareTraining(WeightsRef from, UpdateSettings update, Collective ranks) {
+        if (optimizer != null && optimizer.isOf(ranks.rank(), ranks.size())) {
             return;
+        }
+        if (optimizer != null) {
+            optimizer.close(); // of another rank; what this one needs is in the checkpoint
+            optimizer = null;
         }
         if (gradients == null) {
             gradients = Gradients.of(kernels, weights);
         }
-        AdamW created = new AdamW(kernels, weights, update.adamW());
+        AdamW created = new AdamW(kernels, weights, update.adamW(), ranks.rank(), ranks.size());
         try {
             if (from.optimizerFile() != null) {
                 created.restore(Path.of(from.optimizerFile()));
@@ -234,10 +265,12 @@ public final class ResidentModel implements AutoCloseable {
         optimizer = created; // only whole: a task that is tried again must not go on with half a state
     }
 
-    private void save(Path source, Path checkpoint) {
+    private void save(Path source, Path checkpoint, Collective ranks) {
         try {
             Path folder = modelFolder(role, checkpoint);
-            if (role == Role.CRITIC) {
+            if (ranks.rank() > 0) {
+                LOG.debug("Rank {} leaves the model to rank 0", ranks.rank());
+            } else if (role == Role.CRITIC) {
                 ModelFolder.saveCritic(source, folder, weights);
             } else {
                 ModelFolder.save(source, folder, weights);

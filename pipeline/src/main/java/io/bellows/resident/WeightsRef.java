@@ -8,7 +8,7 @@ import java.io.Serializable;
  * @param id identifies the values: two refs with the same id mean the same weights
  * @param version the iteration that wrote them; 0 for the model a run starts from
  * @param modelFolder Hugging Face folder
- * @param optimizerFile optimizer state with the weights in fp32, or null where no update was made yet
+ * @param optimizerFile optimizer state with the weights in fp32 (several ranks wrote one file each beside it), or null where no update was made yet
  */
 public record WeightsRef(String id, long version, String modelFolder, String optimizerFile) implements Serializable {
 

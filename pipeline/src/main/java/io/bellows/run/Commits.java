@@ -6,6 +6,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.SparkSession;
 
@@ -53,19 +54,24 @@ final class Commits {
                 .toList();
     }
 
-    /** Every manifest, by table and iteration. */
-    List<Manifest> all() {
-        List<Manifest> all = new ArrayList<>();
+    /**
+     * Checks each manifest, by table and iteration: its own content, the files it names, and what it was made from.
+     *
+     * @param check runs a check, and may catch what it throws
+     */
+    void verifyAll(Consumer<Runnable> check) {
         for (Table table : Table.values()) {
-            iterations(table).forEach(iteration -> all.addAll(manifests(iteration, table)));
+            iterations(table).forEach(iteration -> check.accept(() -> {
+                for (Manifest manifest : manifests(iteration, table)) {
+                    String path = tables.get(table)
+                            .manifestPath(iteration, manifest.round())
+                            .toString();
+                    check.accept(() -> manifest.verify(path));
+                    check.accept(() -> tables.get(table).verify(manifest));
+                    check.accept(() -> checkLineage(manifest, current(manifest.reads())));
+                }
+            }));
         }
-        return all;
-    }
-
-    /** Compares the files of a table with their checksums, and what it was made from with what is committed. */
-    void verify(Manifest manifest) {
-        tables.get(manifest.table()).verify(manifest);
-        checkLineage(manifest, current(manifest.reads()));
     }
 
     /** Makes sure that a table was made from {@code now}, as far as it names the same tables. */

@@ -22,6 +22,7 @@ import java.util.List;
  * @param state for the update only: what the iteration leaves behind
  * @param driver id of the driver that committed it
  * @param committedAt when, ISO-8601
+ * @param sha256 checksum of all of the above, or null in what older versions wrote
  */
 public record Manifest(
         int format,
@@ -38,7 +39,8 @@ public record Manifest(
         List<ManifestRef> reads,
         IterationState state,
         String driver,
-        String committedAt) {
+        String committedAt,
+        String sha256) {
 
     /** The layout this version writes. */
     public static final int FORMAT = 1;
@@ -52,6 +54,48 @@ public record Manifest(
     /** A reference to this commit, for the lineage of what is made from it. */
     public ManifestRef ref() {
         return new ManifestRef(iteration, round, table, attempt);
+    }
+
+    /** The same with the checksum of its content. */
+    Manifest sealed() {
+        return with(Json.sha256(Json.pretty(with(null))));
+    }
+
+    private Manifest with(String checksum) {
+        return new Manifest(
+                format,
+                runId,
+                iteration,
+                round,
+                table,
+                attempt,
+                files,
+                rows,
+                schemaSha256,
+                configHash,
+                weightsVersion,
+                reads,
+                state,
+                driver,
+                committedAt,
+                checksum);
+    }
+
+    /**
+     * Makes sure that nobody changed it, and that its numbers fit together.
+     *
+     * @throws InvalidRunException naming {@code path}
+     */
+    void verify(String path) {
+        if (sha256 != null && !sha256.equals(sealed().sha256)) {
+            throw new InvalidRunException("Invalid manifest " + path + ": its content has SHA-256 " + sealed().sha256
+                    + ", it says " + sha256 + "; somebody changed it, restore it");
+        }
+        long sum = files.stream().mapToLong(DataFile::rows).sum();
+        if (sum != rows) {
+            throw new InvalidRunException("Invalid manifest " + path + ": it says " + rows + " rows, its files have "
+                    + sum + "; restore it");
+        }
     }
 
     static Manifest parse(String json, String path) {

@@ -1,5 +1,6 @@
 package io.bellows.run;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.bellows.config.BellowsConfig;
 import io.bellows.trajectory.Table;
 import java.time.Clock;
@@ -139,6 +140,21 @@ public final class RunDirectory implements AutoCloseable {
                 Retention.byIteration(config.trainer()),
                 null,
                 () -> {});
+    }
+
+    /**
+     * Reads what a run was started with, without Spark.
+     *
+     * @param path its directory
+     * @return its configuration, with {@code path} as its place; empty when there is no run
+     */
+    public static Optional<BellowsConfig> storedConfig(String path) {
+        RunFiles files = new RunFiles(path, new org.apache.hadoop.conf.Configuration());
+        return RunDescription.read(files).map(description -> {
+            ObjectNode resolved = description.config().deepCopy();
+            resolved.withObject("trainer").put("default_local_dir", path);
+            return BellowsConfig.fromResolved(resolved);
+        });
     }
 
     /** Identifies the run in every table. */
@@ -317,10 +333,10 @@ public final class RunDirectory implements AutoCloseable {
                                 + files.path(Checkpoint.relativePath(latest.getAsInt())) + " is missing; restore it")));
     }
 
-    /** Compares every committed file with its checksum and every table with its lineage; the problems found. */
+    /** Compares every manifest and every committed file with its checksum, and every table with its lineage; the problems found. */
     public List<String> verify() {
         List<String> problems = new ArrayList<>();
-        commits.all().forEach(manifest -> note(problems, () -> commits.verify(manifest)));
+        commits.verifyAll(check -> note(problems, check));
         for (int iteration : commits.iterations(Table.METRICS)) {
             note(problems, () -> checkpoint(iteration).ifPresent(checkpoints::verify));
         }
@@ -365,7 +381,9 @@ public final class RunDirectory implements AutoCloseable {
                     extras.reads(),
                     extras.state(),
                     heldLease().driver().id(),
-                    clock.instant().toString());
+                    clock.instant().toString(),
+                            null)
+                    .sealed();
         } finally {
             spark.sparkContext().setJobDescription(before);
         }

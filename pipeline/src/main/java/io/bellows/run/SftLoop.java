@@ -21,6 +21,7 @@ import io.bellows.resident.ExecutorHost;
 import io.bellows.resident.ExecutorHost.Role;
 import io.bellows.resident.ResidentSettings;
 import io.bellows.resident.WeightsRef;
+import io.bellows.stage.Cluster;
 import io.bellows.stage.UpdateStage;
 import io.bellows.training.AdamW;
 import io.bellows.training.LearningRateSchedule;
@@ -34,6 +35,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -56,7 +58,8 @@ public final class SftLoop {
     private static final StructType PLAN = new StructType()
             .add("row_index", DataTypes.LongType, false)
             .add("mini_batch", DataTypes.IntegerType, false)
-            .add("place", DataTypes.IntegerType, false);
+            .add("place", DataTypes.IntegerType, false)
+            .add("rank", DataTypes.IntegerType, false);
 
     private final SparkSession spark;
     private final BellowsConfig config;
@@ -82,6 +85,7 @@ public final class SftLoop {
      */
     public RunSummary run() {
         long start = System.nanoTime();
+        Cluster.requireUsable(spark);
         try (RunDirectory run = RunDirectory.start(spark, config, Retention.byBlock(config.trainer()));
                 PromptDataset data = load()) {
             progress.message(data.report().summary());
@@ -121,7 +125,13 @@ public final class SftLoop {
         long total = config.trainer().totalTrainingSteps() == null
                 ? order.batchesPerEpoch(batchSize) * config.trainer().totalEpochs()
                 : config.trainer().totalTrainingSteps();
-        UpdateStage stage = new UpdateStage(run.runId(), Role.POLICY, ResidentSettings.of(config), settings(total));
+        Cluster cluster = Cluster.of(spark, config.trainer());
+        UpdateStage stage = new UpdateStage(
+                run.runId(),
+                Role.POLICY,
+                ResidentSettings.of(config),
+                settings(total),
+                Duration.ofSeconds(config.trainer().ncclTimeout()));
         IterationState state =
                 run.latestState().orElse(IterationState.initial(config.trainer().seed(), null));
         WeightsRef weights = run.latestCheckpoint()
@@ -131,12 +141,13 @@ public final class SftLoop {
             while (state.optimizerSteps() < total) {
                 int iteration = run.latestCommittedIteration().orElse(0) + 1;
                 int steps = (int) Math.min(stepsPerIteration(), total - state.optimizerSteps());
-                Dataset<Row> plan = plan(order, state.cursor(), batchSize, steps);
+                int ranks = cluster.ranks();
+                Dataset<Row> plan = plan(order, state.cursor(), batchSize, steps, ranks);
                 Cursor next = cursorAfter(order, state.cursor(), batchSize, steps);
                 CheckpointAttempt attempt = run.beginCheckpoint(iteration);
                 UpdateStage.Result result;
                 try (Progress.Stage stageProgress = progress.start(iteration, "update", steps, "steps")) {
-                    result = stage.run(lessons.join(broadcast(plan), "row_index"), weights, attempt.localPath());
+                    result = stage.run(lessons.join(broadcast(plan), "row_index"), weights, attempt.localPath(), ranks);
                     stageProgress.advance(steps);
                 }
                 Checkpoint checkpoint = run.publish(attempt);
@@ -179,13 +190,13 @@ public final class SftLoop {
     }
 
     /** Which rows each of the next optimizer steps sees, in order. */
-    private Dataset<Row> plan(EpochOrder order, Cursor from, int batchSize, int steps) {
+    private Dataset<Row> plan(EpochOrder order, Cursor from, int batchSize, int steps, int ranks) {
         List<Row> rows = new ArrayList<>();
         Cursor cursor = from;
         for (int step = 0; step < steps; step++) {
             EpochOrder.Batch batch = order.batch(cursor, batchSize);
             for (int place = 0; place < batch.rowIndices().length; place++) {
-                rows.add(RowFactory.create(batch.rowIndices()[place], step, place));
+                rows.add(RowFactory.create(batch.rowIndices()[place], step, place, place % ranks));
             }
             cursor = batch.next();
         }

@@ -13,6 +13,7 @@ import io.bellows.resident.WeightsRef;
 import io.bellows.reward.RewardRegistry;
 import io.bellows.reward.WeightedRewards;
 import io.bellows.stage.AdvantageStage;
+import io.bellows.stage.Cluster;
 import io.bellows.stage.LogProbStage;
 import io.bellows.stage.RolloutCorrectionStage;
 import io.bellows.stage.RolloutSampling;
@@ -28,6 +29,7 @@ import io.bellows.training.UpdateSettings;
 import io.bellows.training.ValueObjective;
 import io.bellows.udfs.correction.RolloutCorrection;
 import io.bellows.udfs.loss.LossAggregation;
+import java.time.Duration;
 import java.util.Map;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -76,7 +78,8 @@ record Stages(
         ResidentSettings resident = ResidentSettings.of(config);
         WeightedRewards rewards = RewardRegistry.standard().create(config.rewardFunctions());
         ScoreStage score = new ScoreStage(rewards);
-        int partitions = partitions(spark, config);
+        Cluster cluster = Cluster.of(spark, config.trainer());
+        int partitions = partitions(cluster, config);
         return new Stages(
                 new RolloutStage(
                         runId, resident, RolloutSampling.training(config), EnvironmentSettings.of(config), partitions),
@@ -85,8 +88,8 @@ record Stages(
                 new LogProbStage(runId, resident, config.rollout().temperature(), scoring(config), partitions),
                 correction(config.algorithm().rolloutCorrection()),
                 AdvantageStage.of(config.algorithm()),
-                config.usesCritic() ? critic(config, runId, resident, iterations) : null,
-                actor(config, runId, resident, iterations),
+                config.usesCritic() ? critic(config, runId, resident, cluster, iterations) : null,
+                actor(config, runId, resident, cluster, iterations),
                 config.usesReference() ? WeightsRef.initial(config.model().path()) : null,
                 heldOut == null ? null : validation(config, runId, resident, partitions, heldOut, score, rewards));
     }
@@ -99,7 +102,8 @@ record Stages(
         return filter.enable() ? GroupFilter.of(filter.metric(), rewards.names().get(0)) : null;
     }
 
-    private static ModelUpdate actor(BellowsConfig config, String runId, ResidentSettings resident, int iterations) {
+    private static ModelUpdate actor(
+            BellowsConfig config, String runId, ResidentSettings resident, Cluster cluster, int iterations) {
         ActorConfig actor = config.actor();
         UpdatePlan plan = new UpdatePlan(
                 actor.ppoMiniBatchSize(), actor.ppoEpochs(), config.trainer().seed());
@@ -116,10 +120,12 @@ record Stages(
                         actor.optim(), learning * plan.steps(config.data().trainBatchSize())),
                 actor.gradClip(),
                 MicroBatching.of(config.actorUpdateLimit()));
-        return new ModelUpdate(plan, new UpdateStage(runId, Role.POLICY, resident, settings));
+        return new ModelUpdate(
+                plan, new UpdateStage(runId, Role.POLICY, resident, settings, patience(config)), cluster);
     }
 
-    private static ModelUpdate critic(BellowsConfig config, String runId, ResidentSettings resident, int iterations) {
+    private static ModelUpdate critic(
+            BellowsConfig config, String runId, ResidentSettings resident, Cluster cluster, int iterations) {
         CriticConfig critic = config.critic();
         UpdatePlan plan = new UpdatePlan(
                 inherited(critic.ppoMiniBatchSize(), config.actor().ppoMiniBatchSize()),
@@ -133,7 +139,8 @@ record Stages(
                         critic.optim(), iterations * plan.steps(config.data().trainBatchSize())),
                 critic.gradClip(),
                 MicroBatching.of(config.criticUpdateLimit()));
-        return new ModelUpdate(plan, new UpdateStage(runId, Role.CRITIC, resident, settings));
+        return new ModelUpdate(
+                plan, new UpdateStage(runId, Role.CRITIC, resident, settings, patience(config)), cluster);
     }
 
     private static double lossScaleFactor(BellowsConfig config) {
@@ -170,10 +177,16 @@ record Stages(
                 Role.CRITIC, MicroBatching.of(config.valuesLimit()));
     }
 
-    /** One task per executor: the engine of an executor batches, several tasks would only share its cores. */
-    private static int partitions(SparkSession spark, BellowsConfig config) {
+    private static Duration patience(BellowsConfig config) {
+        return Duration.ofSeconds(config.trainer().ncclTimeout());
+    }
+
+    private static int partitions(Cluster cluster, BellowsConfig config) {
         Integer configured = config.rollout().numPartitions();
-        int executors = spark.sparkContext().statusTracker().getExecutorInfos().length - 1; // less the driver
-        return configured == null ? Math.max(1, executors) : configured;
+        long trajectories =
+                (long) config.data().trainBatchSize() * config.rollout().n();
+        return configured == null
+                ? cluster.rolloutTasks(trajectories, config.rollout().maxNumSeqs())
+                : configured;
     }
 }

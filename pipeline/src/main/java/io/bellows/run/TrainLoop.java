@@ -13,6 +13,7 @@ import io.bellows.data.PromptLength;
 import io.bellows.model.ModelConfig;
 import io.bellows.resident.ExecutorHost;
 import io.bellows.resident.WeightsRef;
+import io.bellows.stage.Cluster;
 import io.bellows.stage.RewardDivergence;
 import io.bellows.stage.UpdateStage;
 import io.bellows.trajectory.Table;
@@ -33,6 +34,8 @@ import org.apache.spark.storage.StorageLevel;
  * checkpoint. Each table is committed once; a loop started again goes on at the first table that is not.
  */
 public final class TrainLoop {
+
+    private static final int ALL = Integer.MAX_VALUE;
 
     private final SparkSession spark;
     private final BellowsConfig config;
@@ -58,7 +61,32 @@ public final class TrainLoop {
      * @throws InvalidRunException if the run directory cannot be continued with this configuration
      */
     public RunSummary run() {
+        return run(ALL, Stage.UPDATE);
+    }
+
+    /** A stage of an iteration that can be run alone. */
+    public enum Stage {
+        /** Trajectories. */
+        ROLLOUT,
+        /** Their scores. */
+        SCORE,
+        /** Log-probs and advantages. */
+        ADVANTAGE,
+        /** New weights, and the commit of the iteration. */
+        UPDATE
+    }
+
+    /**
+     * Runs one iteration up to one of its stages. What is committed is not run again; what is missing before the stage is run.
+     *
+     * @param iteration counted from 1
+     * @param last the last stage to run
+     * @return what came out so far
+     * @throws InvalidRunException if the iteration before is not committed, or the run has fewer iterations
+     */
+    public RunSummary run(int iteration, Stage last) {
         long start = System.nanoTime();
+        Cluster.requireUsable(spark);
         try (RunDirectory run = RunDirectory.start(spark, config);
                 PromptDataset training =
                         load(config.data().trainFiles(), config.data().trainMaxSamples());
@@ -78,7 +106,7 @@ public final class TrainLoop {
             Stages stages = Stages.of(spark, config, run.runId(), heldOut, iterations);
             progress.header(facts(run, training, iterations));
             try {
-                iterate(run, training, order, stages, iterations);
+                iterate(run, training, order, stages, iterations, iteration, last);
             } finally {
                 ExecutorHost.release(run.runId());
             }
@@ -103,7 +131,23 @@ public final class TrainLoop {
                         * config.trainer().totalEpochs());
     }
 
-    private void iterate(RunDirectory run, PromptDataset training, EpochOrder order, Stages stages, int iterations) {
+    private void iterate(
+            RunDirectory run,
+            PromptDataset training,
+            EpochOrder order,
+            Stages stages,
+            int iterations,
+            int only,
+            Stage until) {
+        int next = run.latestCommittedIteration().orElse(0) + 1;
+        if (only < next) {
+            progress.message("iteration " + only + " of " + run.uri() + " is committed: nothing to do");
+            return;
+        }
+        if (only != ALL && (only > next || only > iterations)) {
+            throw new InvalidRunException("Cannot run iteration " + only + " of " + run.uri() + ": the next one is "
+                    + next + " of " + iterations + "; run the stages of that one first");
+        }
         Models models = Models.of(config, run.latestCheckpoint());
         if (run.latestCommittedIteration().isEmpty() && config.trainer().valBeforeTrain()) {
             validateFirst(run, stages, models.policy());
@@ -114,8 +158,8 @@ public final class TrainLoop {
             }
         });
         RolloutRounds rollouts = new RolloutRounds(config, training, order, stages, progress);
-        for (int i = run.latestCommittedIteration().orElse(0) + 1; i <= iterations; i++) {
-            models = iterate(run, stages, rollouts, models, i, i == iterations);
+        for (int i = next; i <= Math.min(iterations, only); i++) {
+            models = iterate(run, stages, rollouts, models, i, i == iterations, until);
         }
     }
 
@@ -131,7 +175,7 @@ public final class TrainLoop {
     }
 
     private Models iterate(
-            RunDirectory run, Stages stages, RolloutRounds rollouts, Models models, int iteration, boolean last) {
+            RunDirectory run, Stages stages, RolloutRounds rollouts, Models models, int iteration, boolean last, Stage until) {
         long start = System.nanoTime();
         IterationState state =
                 run.latestState().orElse(IterationState.initial(config.trainer().seed(), null));
@@ -140,11 +184,21 @@ public final class TrainLoop {
         metrics.put("training/epoch", (double) state.cursor().epoch());
         StageTimer timer = new StageTimer(spark, progress, iteration, metrics);
 
+        if (until == Stage.ROLLOUT) {
+            rollouts.sample(run, iteration, models.policy(), state, timer);
+            return models;
+        }
         RolloutRounds.Collected sampled = rollouts.collect(run, iteration, models.policy(), state, timer);
+        if (until == Stage.SCORE) {
+            return models;
+        }
         long rows = (long) sampled.groups().size() * config.rollout().n();
 
         KlController kl = config.algorithm().klController(state.klCoef());
         Dataset<Row> experience = experience(run, stages, sampled, kl.coefficient(), models, iteration, timer);
+        if (until == Stage.ADVANTAGE) {
+            return models;
+        }
 
         CheckpointAttempt attempt = run.beginCheckpoint(iteration);
         Path folder = attempt.localPath();
@@ -161,7 +215,7 @@ public final class TrainLoop {
                 rows,
                 "trajectories",
                 () -> iteration <= config.trainer().criticWarmup()
-                        ? stages.actor().stage().keep(spark, models.policy(), folder)
+                        ? stages.actor().keep(spark, models.policy(), folder)
                         : stages.actor().run(input, models.policy(), folder));
         Checkpoint checkpoint = timer.time("save_checkpoint", 1, "checkpoints", () -> run.publish(attempt));
         Models updated = Models.checkpointed(checkpoint, actor.weightsId(), critic == null ? null : critic.weightsId());

@@ -1,5 +1,6 @@
 package io.bellows.training;
 
+import io.bellows.training.collective.Collective;
 import io.bellows.udfs.loss.BatchTotals;
 import io.bellows.udfs.loss.Sequences;
 import io.bellows.udfs.metrics.Metrics;
@@ -29,19 +30,21 @@ public interface Objective extends Serializable {
      *
      * @param model as it is before the step
      * @param batching how the model's passes are cut
-     * @param batch the rows of the mini-batch
+     * @param batch the rows of the mini-batch that are this rank's
      * @param step optimizer steps taken so far
-     * @return the rows to learn from
+     * @param ranks who has the other rows
+     * @return this rank's rows to learn from
      */
-    default Prepared prepare(TrainedModel model, MicroBatching batching, List<TrainingSequence> batch, long step) {
+    default Prepared prepare(
+            TrainedModel model, MicroBatching batching, List<TrainingSequence> batch, long step, Collective ranks) {
         return new Prepared(batch, Metrics.empty());
     }
 
     /**
      * A mini-batch that is ready to be split.
      *
-     * @param rows to learn from
-     * @param metrics of the whole mini-batch
+     * @param rows this rank's, to learn from
+     * @param metrics of the whole mini-batch, told by one rank only
      */
     record Prepared(List<TrainingSequence> rows, Metrics metrics) {}
 

@@ -3,6 +3,7 @@ package io.bellows.training;
 import io.bellows.config.ActorConfig;
 import io.bellows.config.RolloutCorrectionConfig;
 import io.bellows.model.TokenScores;
+import io.bellows.training.collective.Collective;
 import io.bellows.udfs.correction.Correction;
 import io.bellows.udfs.loss.ActorLoss;
 import io.bellows.udfs.loss.BatchTotals;
@@ -41,7 +42,8 @@ public record PolicyObjective(
     }
 
     @Override
-    public Prepared prepare(TrainedModel model, MicroBatching batching, List<TrainingSequence> batch, long step) {
+    public Prepared prepare(
+            TrainedModel model, MicroBatching batching, List<TrainingSequence> batch, long step, Collective ranks) {
         boolean corrects = correction.bypassMode() && correction.isActive();
         if (!corrects && !(policyLoss() instanceof SelectivePolicyLoss)) {
             return new Prepared(batch, Metrics.empty());
@@ -52,7 +54,13 @@ public record PolicyObjective(
                 packed -> model.decoder()
                         .score(model.weights(), packed, temperature)
                         .logProbs());
-        return corrects ? corrected(batch, logProbs) : new Prepared(selected(batch, logProbs, step), Metrics.empty());
+        RowsOfAllRanks all = RowsOfAllRanks.gather(ranks, batch, logProbs);
+        Prepared whole = corrects
+                ? corrected(all.rows(), all.logProbs())
+                : new Prepared(selected(all.rows(), all.logProbs(), step), Metrics.empty());
+        return new Prepared(
+                whole.rows().subList(all.first(), all.first() + batch.size()),
+                ranks.rank() == 0 ? whole.metrics() : Metrics.empty());
     }
 
     private List<TrainingSequence> selected(List<TrainingSequence> batch, List<float[]> logProbs, long step) {

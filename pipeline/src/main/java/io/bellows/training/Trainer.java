@@ -1,12 +1,11 @@
 package io.bellows.training;
 
+import io.bellows.training.collective.Collective;
 import io.bellows.udfs.loss.BatchTotals;
 import io.bellows.udfs.metrics.Metric;
 import io.bellows.udfs.metrics.Metrics;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,6 +23,8 @@ public final class Trainer {
     private final TrainedModel model;
     private final AdamW optimizer;
     private final UpdateSettings settings;
+    private final Collective ranks;
+    private final Sharding sharding;
 
     /**
      * Creates a trainer.
@@ -33,31 +34,44 @@ public final class Trainer {
      * @param settings objective, schedule and budgets
      */
     public Trainer(TrainedModel model, AdamW optimizer, UpdateSettings settings) {
+        this(model, optimizer, settings, Collective.alone());
+    }
+
+    /**
+     * Creates the trainer of one of several ranks, which take every step together.
+     *
+     * @param model updated in place; the same on every rank
+     * @param optimizer holds the moments of this rank's block
+     * @param settings objective, schedule and budgets
+     * @param ranks connects them
+     */
+    public Trainer(TrainedModel model, AdamW optimizer, UpdateSettings settings, Collective ranks) {
         this.model = model;
         this.optimizer = optimizer;
         this.settings = settings;
+        this.ranks = ranks;
+        this.sharding = new Sharding(model, optimizer, ranks);
     }
 
     /**
      * Takes one optimizer step.
      *
-     * @param miniBatch its rows
-     * @return metrics of the step, under verl's names
+     * @param miniBatch its rows, of several ranks this rank's, possibly none
+     * @return metrics of the step, under verl's names; those of several ranks are to be merged
      * @throws IllegalStateException if loss or gradient was not finite ten times in a row, counted over all updates of a run
      */
     public Metrics step(List<TrainingSequence> miniBatch) {
         model.gradients().zero();
         Objective.Prepared prepared =
-                settings.objective().prepare(model, settings.microBatching(), miniBatch, optimizer.stepsTaken());
+                settings.objective().prepare(model, settings.microBatching(), miniBatch, optimizer.stepsTaken(), ranks);
         List<TrainingSequence> batch = prepared.rows();
-        BatchTotals totals = settings.objective().totals(MicroBatch.of(batch).sequences());
-        Map<String, Long> sampledById = MicroBatch.sampledById(batch);
-        Metrics metrics = prepared.metrics().with(name("mini_batches"), Metric.sum(1));
+        MicroBatch whole = MicroBatch.of(batch);
+        BatchTotals totals = sharding.sum(settings.objective().totals(whole.sequences()));
+        Metrics metrics = prepared.metrics();
         List<TrainingSequence> notFinite = new ArrayList<>();
         int[] lengths = batch.stream().mapToInt(TrainingSequence::length).toArray();
         for (int[] members : settings.microBatching().plan(lengths)) {
-            MicroBatch micro = MicroBatch.scored(
-                    Arrays.stream(members).mapToObj(batch::get).toList(), sampledById);
+            MicroBatch micro = whole.part(members);
             if (!micro.rows().isEmpty()) {
                 Objective.Part part = settings.objective().accumulate(model, micro, totals);
                 metrics = metrics.merge(part.metrics());
@@ -66,11 +80,27 @@ public final class Trainer {
                 }
             }
         }
-        double norm = model.gradients().norm();
-        if (!notFinite.isEmpty() || !Double.isFinite(norm)) {
-            return metrics.merge(skip(notFinite.isEmpty() ? batch : notFinite));
-        }
-        return metrics.merge(apply(norm));
+        Sharding.Gradient gradient = sharding.reduce(notFinite.isEmpty());
+        Metrics step = gradient.finite() ? apply(gradient.norm()) : skip(notFinite.isEmpty() ? batch : notFinite);
+        return sharding.speaks() ? metrics.merge(step) : metrics;
+    }
+
+    /**
+     * Makes sure that all ranks came to the same weights.
+     *
+     * @throws IllegalStateException if a bit differs
+     */
+    public void requireSameWeights() {
+        sharding.requireSameWeights();
+    }
+
+    /**
+     * Returns the seconds that this rank spent in exchanges with others, waiting for them included.
+     *
+     * @return 0 for one rank
+     */
+    public double communicationSeconds() {
+        return sharding.seconds();
     }
 
     /**
@@ -85,10 +115,15 @@ public final class Trainer {
     private Metrics apply(double norm) {
         double learningRate = settings.schedule().at(optimizer.stepsTaken());
         if (settings.gradClip() > 0 && norm > settings.gradClip()) {
-            model.gradients().scale(settings.gradClip() / (norm + 1e-6));
+            sharding.own().scale(settings.gradClip() / (norm + 1e-6));
         }
-        optimizer.step(model.gradients(), learningRate);
+        optimizer.step(sharding.own(), learningRate);
+        if (ranks.size() > 1) {
+            sharding.share();
+            model.weights().refresh();
+        }
         return Metrics.empty()
+                .with(name("mini_batches"), Metric.sum(1))
                 .with(name("lr"), Metric.mean(learningRate, 1))
                 .with(name("grad_norm"), Metric.mean(norm, 1))
                 .with(name("skipped_steps"), Metric.sum(0));
@@ -105,7 +140,7 @@ public final class Trainer {
                     + inARow + " times in a row, now in " + where + ". Lower " + section
                     + ".optim.lr, or look for extreme rewards and log-probs in these rows.");
         }
-        return Metrics.empty().with(name("skipped_steps"), Metric.sum(1));
+        return Metrics.empty().with(name("mini_batches"), Metric.sum(1)).with(name("skipped_steps"), Metric.sum(1));
     }
 
     private static String named(List<TrainingSequence> rows) {

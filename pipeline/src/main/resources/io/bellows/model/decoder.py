@@ -325,6 +325,13 @@ class Kernels(Module):
     torch._foreach_zero_(tensors)
     return len(tensors)
 
+  def ranges(self, tensors: List[Tensor], bounds: List[int]) -> List[Tensor]:
+    parts = annotate(List[Tensor], [])
+    for i in range(len(tensors)):
+      flat = torch.view(torch.detach(tensors[i]), [-1])
+      parts.append(flat[bounds[2 * i]:bounds[2 * i + 1]])
+    return parts
+
   def norm(self, tensors: List[Tensor]) -> Tensor:
     return torch.linalg_vector_norm(torch.stack(torch._foreach_norm(tensors, 2)), 2)
 

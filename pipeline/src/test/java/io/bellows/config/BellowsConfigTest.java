@@ -213,7 +213,7 @@ class BellowsConfigTest {
                         "actor_rollout_ref.actor.optim.lr=1e-6",
                         "actor_rollout_ref.rollout.nn=4",
                         "actor_rollout_ref.rollout.name=vllm",
-                        "trainer.n_gpus_per_node=8",
+                        "actor_rollout_ref.nccl_timeout=60",
                         "actor_rollout_ref.actor.shuffle=true",
                         "trainer.logger=[console]",
                         "data.val_batch_size=8",
@@ -223,8 +223,7 @@ class BellowsConfigTest {
                         "Invalid key actor_rollout_ref.actor.optim.lr: there is no such key; write actor.optim.lr",
                         "Invalid key actor_rollout_ref.rollout.nn: there is no such key; did you mean rollout.n?",
                         "Invalid key actor_rollout_ref.rollout.name: there is no such key; there is one engine; remove the key",
-                        "Invalid key trainer.n_gpus_per_node: there is no such key; the cluster is Spark's: set"
-                                + " spark.executor.resource.gpu.amount",
+                        "Invalid key actor_rollout_ref.nccl_timeout: there is no such key; set trainer.nccl_timeout",
                         "Invalid key actor_rollout_ref.actor.shuffle: there is no such key; every pass over an iteration"
                                 + " takes its groups in a new order, from trainer.seed; remove the key",
                         "Invalid key trainer.logger: there is no such key; metrics go to the console and to the table"

@@ -19,6 +19,7 @@ import io.bellows.training.MicroBatching;
 import io.bellows.training.SupervisedObjective;
 import io.bellows.training.TrainingSequence;
 import io.bellows.training.UpdateSettings;
+import io.bellows.training.collective.Collective;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,7 +59,14 @@ class ResidentModelTest {
     }
 
     private static Path update(String owner, WeightsRef from, Path checkpoint) {
-        model(owner, from).update(from, UPDATE, checkpoint, checkpoint.toString(), trainer -> trainer.step(LESSONS));
+        model(owner, from)
+                .update(
+                        from,
+                        UPDATE,
+                        checkpoint,
+                        checkpoint.toString(),
+                        Collective.alone(),
+                        trainer -> trainer.step(LESSONS));
         return checkpoint;
     }
 

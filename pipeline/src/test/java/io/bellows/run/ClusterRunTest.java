@@ -1,0 +1,151 @@
+package io.bellows.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.bellows.model.GoldenModel;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A run on a Spark of several processes, with pretended GPUs, is the run of one process. */
+@Tag("slow")
+class ClusterRunTest {
+
+    private static final List<String> CURVES = List.of(
+            "actor/pg_loss", "actor/grad_norm", "actor/kl_loss", "critic/vf_loss", "critic/rewards/mean", "actor/ppo_kl");
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void lossCurvesDoNotDependOnTheNumberOfExecutors() throws Exception {
+        JsonNode one = train("one", "local[1]");
+        JsonNode two = train("two", "local-cluster[2,1,1024]");
+
+        assertThat(one.get("executors").asInt()).isZero();
+        assertThat(two.get("executors").asInt()).isEqualTo(2);
+        assertThat(two.get("problems")).isEmpty();
+        assertThat(addresses(two)).as("each executor saw its own GPU").hasSize(2).doesNotContain("null");
+        assertThat(folder.resolve("two/checkpoints/000003/optimizer").toFile().list())
+                .contains("actor-00001-of-00002.safetensors", "critic-00002-of-00002.safetensors");
+        assertThat(two.get("metrics").size()).isEqualTo(3);
+        for (int i = 0; i < 3; i++) {
+            for (String name : CURVES) {
+                JsonNode expected = one.get("metrics").get(i).get(name);
+                assertThat(expected).as(name).isNotNull();
+                assertThat(two.get("metrics").get(i).get(name).asDouble())
+                        .as(name + " of iteration " + (i + 1))
+                        .isCloseTo(expected.asDouble(), within(1e-4));
+            }
+        }
+    }
+
+    private static List<String> addresses(JsonNode result) {
+        List<String> addresses = new ArrayList<>();
+        result.get("addresses").forEach(text -> addresses.add(text.asText().replaceAll(".*:", "")));
+        return addresses.stream().distinct().toList();
+    }
+
+    private JsonNode train(String name, String master) throws Exception {
+        Path result = folder.resolve(name + ".json");
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "@" + Path.of("../conf/jvm.options").toRealPath(),
+                "-Xmx1g",
+                "-Dai.djl.offline=true",
+                "-cp",
+                classPath(),
+                ClusterProgram.class.getName(),
+                result.toString()));
+        command.addAll(overrides(folder.resolve(name), master));
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(folder.resolve(name + ".log").toFile());
+        builder.environment().putAll(environment());
+        Process process = builder.start();
+        try {
+            assertThat(process.waitFor(240, TimeUnit.SECONDS)).as("ended in time").isTrue();
+        } finally {
+            process.destroyForcibly();
+        }
+        assertThat(process.exitValue()).as(Files.readString(folder.resolve(name + ".log"))).isZero();
+        return new ObjectMapper().readTree(result.toFile());
+    }
+
+    /** Workers find jars and executors without a Spark distribution when these are set. */
+    private Map<String, String> environment() throws IOException {
+        Files.createDirectories(folder.resolve("spark/jars"));
+        return Map.of(
+                "SPARK_HOME", folder.resolve("spark").toString(),
+                "SPARK_SCALA_VERSION", "2.13",
+                "SPARK_LOCAL_IP", "127.0.0.1",
+                "BELLOWS_DEVICE", "cpu",
+                "OMP_NUM_THREADS", "1",
+                "GOMP_SPINCOUNT", "0",
+                "MALLOC_ARENA_MAX", "2");
+    }
+
+    private static String classPath() {
+        return Arrays.stream(System.getProperty("java.class.path").split(":"))
+                .map(entry -> Path.of(entry).toAbsolutePath().toString())
+                .collect(Collectors.joining(":"));
+    }
+
+    private List<String> overrides(Path run, String master) throws IOException {
+        List<String> overrides = new ArrayList<>(List.of(
+                "data.train_files=" + GoldenModel.path("/data/gsm8k/test.jsonl"),
+                "data.train_batch_size=8",
+                "data.max_prompt_length=200",
+                "data.max_response_length=8",
+                "data.filter_overlong_prompts=true",
+                "model.path=" + GoldenModel.named("qwen2").folder(),
+                "rollout.n=2",
+                "rollout.max_num_seqs=8",
+                "actor.ppo_mini_batch_size=4",
+                "actor.use_kl_loss=true",
+                "actor.optim.lr=0.001",
+                "actor.optim.eps=0.001",
+                "critic.enable=true",
+                "critic.optim.lr=0.001",
+                "critic.optim.eps=0.001",
+                "reward.functions=[{name: format_match, pattern: '([aeiou].*){4}'}]",
+                "trainer.total_training_steps=3",
+                "trainer.deterministic=true",
+                "trainer.nccl_timeout=60",
+                "trainer.default_local_dir=" + run,
+                "spark.master=" + master,
+                "spark.ui.enabled=false",
+                "spark.driver.host=127.0.0.1",
+                "spark.driver.bindAddress=127.0.0.1",
+                "spark.sql.shuffle.partitions=2",
+                "spark.sql.session.timeZone=UTC"));
+        if (master.startsWith("local-cluster")) {
+            Path script = Files.writeString(
+                    folder.resolve("gpus.sh"), "#!/bin/sh\necho '{\"name\": \"gpu\", \"addresses\": [\"0\",\"1\"]}'\n");
+            Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwx------"));
+            overrides.addAll(List.of(
+                    "spark.executor.memory=700m",
+                    "spark.executor.extraClassPath=" + classPath(),
+                    "spark.executor.extraJavaOptions=-Dai.djl.offline=true",
+                    "spark.executorEnv.BELLOWS_DEVICE=cpu",
+                    "spark.worker.resource.gpu.amount=1",
+                    "spark.worker.resource.gpu.discoveryScript=" + script,
+                    "spark.executor.resource.gpu.amount=1",
+                    "spark.task.resource.gpu.amount=1"));
+        }
+        return overrides;
+    }
+}

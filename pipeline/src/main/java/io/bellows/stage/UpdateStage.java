@@ -61,7 +61,7 @@ public record UpdateStage(String owner, Role role, ResidentSettings resident, Up
     public Result run(Dataset<Row> rows, WeightsRef from, Path checkpoint) {
         String folder = checkpoint.toString();
         JavaRDD<Row> ranked = rows.repartition(RANKS)
-                .sortWithinPartitions(col("mini_batch"), col("place"))
+                .sortWithinPartitions(col("mini_batch"), col("place"), col("segment_index"))
                 .javaRDD();
         List<Result> results = BarrierRdd.collect(
                 ranked, partition -> List.of(update(partition, from, folder)).iterator());

@@ -29,15 +29,16 @@ public record BatchTotals(long tokens, long sequences, double lossScaleFactor) {
         }
     }
 
-    /** Totals of a batch of whole trajectories; those of several batches add by {@link #plus}. */
+    /** Totals of a batch that holds every segment of its trajectories; those of several batches add by {@link #plus}. */
     public static BatchTotals of(Sequences batch, double lossScaleFactor) {
-        long sequences = 0;
+        double sequences = 0;
         for (int i = 0; i < batch.count(); i++) {
             if (batch.sampledTokens(i) > 0) {
-                sequences++;
+                // A segment is a part of a sequence; the parts of a trajectory add up to 1.
+                sequences += (double) batch.sampledTokens(i) / batch.trajectoryTokens(i);
             }
         }
-        return new BatchTotals(batch.sampledTokens(), sequences, lossScaleFactor);
+        return new BatchTotals(batch.sampledTokens(), Math.round(sequences), lossScaleFactor);
     }
 
     /**

@@ -133,9 +133,10 @@ class AdvantageStageTest extends SparkTest {
         List<Row> segments() {
             int middle = mask.length / 2;
             float[] one = new float[1];
+            boolean rejected = isRejected() || Arrays.stream(mask).anyMatch(m -> m == 1);
             return List.of(
                     segment(0, 0, middle),
-                    RowFactory.create(id(), 1, new int[1], one, one, one, one, one, null, true),
+                    RowFactory.create(id(), 1, new int[1], one, one, one, one, one, null, rejected),
                     segment(2, middle, mask.length));
         }
 
@@ -344,7 +345,9 @@ class AdvantageStageTest extends SparkTest {
     void theDivergenceInTheRewardIsThatOfTokensThatRolloutCorrectionKept() {
         List<Trajectory> batch = batch();
         Dataset<Row> firstTokensFarOff = logProbs(batch)
-                .withColumn("rollout_log_probs", expr("transform(old_log_probs, (p, t) -> IF(t = 0, p - 5, p))"));
+                .withColumn(
+                        "rollout_log_probs",
+                        expr("transform(old_log_probs, (p, t) -> CAST(IF(t = 0, p - 5, p) AS FLOAT))"));
         RolloutCorrectionStage correction = new RolloutCorrectionStage(
                 RolloutCorrection.NONE.withRejection(RejectionRule.parse("token_k1", "0.5_2")));
 

@@ -19,8 +19,7 @@ import org.apache.spark.sql.types.StructType;
 import scala.collection.Seq;
 
 /**
- * An advantage estimator as a function on the rows of one group. The segments of a trajectory, which follow each other, are one sample: their
- * tokens are laid end to end, and what is estimated is cut into segments again.
+ * An advantage estimator as a function on the rows of one group.
  *
  * @param estimator the estimator
  */
@@ -38,10 +37,10 @@ record GroupEstimates(AdvantageEstimator estimator) implements UDF1<Seq<Row>, Li
             .add("moments", MOMENTS);
 
     /**
-     * Estimates by member of a group: {@code advantages} before normalization, {@code returns}, and the {@link Moments} of the
+     * Estimates by member of a group, a segment of a trajectory: {@code advantages} before normalization, {@code returns}, and the {@link Moments} of the
      * advantages at sampled tokens, null for a member that is absent.
      *
-     * @param members an array of structs with {@code sample_index}, {@code reward} and the fields of {@link #inputs}, by sample and segment
+     * @param members an array of structs with the fields of {@link #inputs}, sorted by sample and segment
      */
     Column of(Column members) {
         return functions
@@ -55,92 +54,87 @@ record GroupEstimates(AdvantageEstimator estimator) implements UDF1<Seq<Row>, Li
         Stream<String> some = estimator.inputs().stream().sorted().flatMap(input -> switch (input) {
             case VALUES -> Stream.of("values");
             case BASELINE -> Stream.of("baseline");
-            case SQUARED_PROBABILITIES -> Stream.of("old_log_probs", "squared_probabilities");
+            case SQUARED_PROBABILITIES -> Stream.of("old_log_probs", "squared_probabilities", "rollout_is_weights");
             case REWARDS -> Stream.of("rewards");
         });
-        return Stream.concat(Stream.of("score", "token_level_rewards", "response_mask"), some)
+        return Stream.concat(Stream.of("sample_index", "score", "token_level_rewards", "response_mask"), some)
                 .toList();
     }
 
     @Override
     public List<Row> call(Seq<Row> members) {
-        List<List<Row>> trajectories = new ArrayList<>();
-        for (int i = 0; i < members.size(); i++) {
-            Row row = members.apply(i);
-            if (i == 0 || !row.getAs("sample_index").equals(members.apply(i - 1).getAs("sample_index"))) {
-                trajectories.add(new ArrayList<>());
-            }
-            trajectories.get(trajectories.size() - 1).add(row);
-        }
+        List<List<Row>> trajectories = trajectories(members);
         List<Sample> group = trajectories.stream().map(this::sample).toList();
         List<Advantages> estimates = estimator.estimate(group);
         List<Row> rows = new ArrayList<>();
         for (int i = 0; i < group.size(); i++) {
             int start = 0;
             for (Row segment : trajectories.get(i)) {
-                int end = start + segment.getList(segment.fieldIndex("response_mask")).size();
-                rows.add(row(estimates.get(i), group.get(i), start, end));
+                int end = start
+                        + segment.getList(segment.fieldIndex("response_mask")).size();
+                rows.add(estimate(group.get(i), estimates.get(i), start, end));
                 start = end;
             }
         }
         return rows;
     }
 
-    /** What was estimated for some tokens of a sample. */
-    private static Row row(Advantages estimate, Sample sample, int start, int end) {
+    /** The segments of each trajectory, which stand one after the other. */
+    private static List<List<Row>> trajectories(Seq<Row> members) {
+        List<List<Row>> trajectories = new ArrayList<>();
+        Integer sample = null;
+        for (int i = 0; i < members.size(); i++) {
+            Row member = members.apply(i);
+            if (!member.getAs("sample_index").equals(sample)) {
+                sample = member.getAs("sample_index");
+                trajectories.add(new ArrayList<>());
+            }
+            trajectories.get(trajectories.size() - 1).add(member);
+        }
+        return trajectories;
+    }
+
+    private static Row estimate(Sample sample, Advantages estimate, int start, int end) {
         double[] advantages = Arrays.copyOfRange(estimate.advantages(), start, end);
+        boolean[] mask = Arrays.copyOfRange(sample.mask(), start, end);
         return RowFactory.create(
                 advantages,
                 Arrays.copyOfRange(estimate.returns(), start, end),
-                sample.isAbsent() ? null : row(Moments.of(advantages, Arrays.copyOfRange(sample.mask(), start, end))));
+                sample.isAbsent() ? null : row(Moments.of(advantages, mask)));
     }
 
     private Sample sample(List<Row> segments) {
-        Row row = segments.get(0);
-        double[] ones = doubles(segments, "response_mask");
+        Row first = segments.get(0); // what is not said token by token is the same in all
+        double[] ones = joined(segments, "response_mask");
         boolean[] mask = new boolean[ones.length];
         for (int t = 0; t < mask.length; t++) {
             mask[t] = ones[t] == 1;
         }
-        Sample.Builder sample = Sample.of(score(segments), doubles(segments, "token_level_rewards"), mask);
+        Sample.Builder sample = Sample.of(orNaN(first.getAs("score")), joined(segments, "token_level_rewards"), mask);
         for (Input input : estimator.inputs()) {
             switch (input) {
-                case VALUES -> sample.values(doubles(segments, "values"));
-                case BASELINE -> sample.baseline(orNaN(row.getAs("baseline")));
-                case SQUARED_PROBABILITIES ->
-                    sample.logProbs(doubles(segments, "old_log_probs"))
-                            .squaredProbabilities(doubles(segments, "squared_probabilities"));
-                case REWARDS -> sample.rewards(doubles(row, "rewards"));
+                case VALUES -> sample.values(joined(segments, "values"));
+                case BASELINE -> sample.baseline(orNaN(first.getAs("baseline")));
+                case SQUARED_PROBABILITIES -> {
+                    sample.logProbs(joined(segments, "old_log_probs"))
+                            .squaredProbabilities(joined(segments, "squared_probabilities"));
+                    if (first.getAs("rollout_is_weights") != null) {
+                        sample.importanceWeights(joined(segments, "rollout_is_weights"));
+                    }
+                }
+                case REWARDS -> sample.rewards(joined(List.of(first), "rewards"));
             }
         }
         return sample.build();
-    }
-
-    /** The reward with the penalties of all segments that have one; of a single row its score. */
-    private static double score(List<Row> segments) {
-        List<Double> scores = segments.stream()
-                .map(segment -> segment.<Double>getAs("score"))
-                .filter(score -> score != null)
-                .toList();
-        if (scores.size() <= 1) {
-            return scores.isEmpty() ? Double.NaN : scores.get(0);
-        }
-        double reward = segments.get(0).<Double>getAs("reward");
-        return reward + scores.stream().mapToDouble(score -> score - reward).sum();
-    }
-
-    private static double[] doubles(List<Row> segments, String field) {
-        return segments.stream()
-                .flatMapToDouble(segment -> Arrays.stream(doubles(segment, field)))
-                .toArray();
     }
 
     private static double orNaN(Double value) {
         return value == null ? Double.NaN : value;
     }
 
-    private static double[] doubles(Row row, String field) {
-        return row.<Number>getList(row.fieldIndex(field)).stream()
+    private static double[] joined(List<Row> segments, String field) {
+        return segments.stream()
+                .flatMap(row -> row.<Number>getList(row.fieldIndex(field)).stream())
                 .mapToDouble(value -> value == null ? Double.NaN : value.doubleValue())
                 .toArray();
     }

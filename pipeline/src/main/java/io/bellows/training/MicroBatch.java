@@ -2,11 +2,13 @@ package io.bellows.training;
 
 import io.bellows.model.PackedSequences;
 import io.bellows.udfs.loss.Sequences;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 
 /**
  * Rows that go through a model together, their response tokens laid end to end without padding.
@@ -16,32 +18,23 @@ import java.util.function.Function;
  */
 public record MicroBatch(List<TrainingSequence> rows, Sequences sequences) {
 
-    /** Lays out rows in the order given; rows of one id are segments of one trajectory, all of which are here. */
+    /**
+     * Lays out rows in the order given.
+     *
+     * @param rows with every segment of their trajectories: rows of the same id are one trajectory
+     */
     static MicroBatch of(List<TrainingSequence> rows) {
-        return of(rows, sampledById(rows));
+        Map<String, Long> tokens = new HashMap<>();
+        rows.forEach(row -> tokens.merge(row.id(), row.sampledTokens(), Long::sum));
+        return of(rows, rows.stream().mapToLong(row -> tokens.get(row.id())).toArray());
     }
 
-    /** Sampled tokens by trajectory: of all its rows. */
-    static Map<String, Long> sampledById(List<TrainingSequence> rows) {
-        Map<String, Long> sampled = new HashMap<>();
-        for (TrainingSequence row : rows) {
-            long count = 0;
-            for (boolean one : row.mask()) {
-                count += one ? 1 : 0;
-            }
-            sampled.merge(row.id(), count, Long::sum);
-        }
-        return sampled;
-    }
-
-    private static MicroBatch of(List<TrainingSequence> rows, Map<String, Long> sampledById) {
+    private static MicroBatch of(List<TrainingSequence> rows, long[] trajectoryTokens) {
         int[] bounds = new int[rows.size() + 1];
         for (int i = 0; i < rows.size(); i++) {
             bounds[i + 1] = bounds[i] + rows.get(i).responseIds().length;
         }
         boolean[] mask = new boolean[bounds[rows.size()]];
-        long[] trajectoryTokens =
-                rows.stream().mapToLong(row -> sampledById.get(row.id())).toArray();
         for (int i = 0; i < rows.size(); i++) {
             System.arraycopy(rows.get(i).mask(), 0, mask, bounds[i], rows.get(i).mask().length);
         }
@@ -56,17 +49,26 @@ public record MicroBatch(List<TrainingSequence> rows, Sequences sequences) {
      * @return those with a response; empty when none has one
      */
     public static MicroBatch scored(List<TrainingSequence> rows) {
-        return scored(rows, sampledById(rows));
+        return of(rows).part(IntStream.range(0, rows.size()).toArray());
     }
 
-    /** The same for a part of a mini-batch that may have some segments of a trajectory and not others. */
-    static MicroBatch scored(List<TrainingSequence> rows, Map<String, Long> sampledById) {
+    /**
+     * Some rows of this batch that a model can score, as {@link #scored} has them. They know of the segments of their
+     * trajectories that are elsewhere in this batch.
+     *
+     * @param members indices of rows
+     * @return those with a response; empty when none has one
+     */
+    MicroBatch part(int[] members) {
+        int[] kept = Arrays.stream(members)
+                .filter(i -> rows.get(i).responseIds().length > 0)
+                .boxed()
+                .sorted(Comparator.comparingInt(i -> rows.get(i).length()))
+                .mapToInt(i -> i)
+                .toArray();
         return of(
-                rows.stream()
-                        .filter(row -> row.responseIds().length > 0)
-                        .sorted(Comparator.comparingInt(TrainingSequence::length))
-                        .toList(),
-                sampledById);
+                Arrays.stream(kept).mapToObj(rows::get).toList(),
+                Arrays.stream(kept).mapToLong(sequences::trajectoryTokens).toArray());
     }
 
     /**

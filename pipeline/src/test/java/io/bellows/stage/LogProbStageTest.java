@@ -18,6 +18,7 @@ import io.bellows.resident.ExecutorHost;
 import io.bellows.resident.ExecutorHost.Role;
 import io.bellows.resident.ResidentSettings;
 import io.bellows.resident.WeightsRef;
+import io.bellows.stage.LogProbStage.Squares;
 import io.bellows.training.MicroBatching;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -111,7 +112,7 @@ class LogProbStageTest extends SparkTest {
     private static List<Row> scored(MicroBatching microBatching, WeightsRef reference, WeightsRef critic) {
         Map<Role, MicroBatching> everywhere =
                 Map.of(Role.POLICY, microBatching, Role.REFERENCE, microBatching, Role.CRITIC, microBatching);
-        List<Row> rows = new ArrayList<>(new LogProbStage(RUN, SETTINGS, 1, everywhere, 2)
+        List<Row> rows = new ArrayList<>(new LogProbStage(RUN, SETTINGS, 1, Squares.SUMMED, everywhere, 2)
                 .run(trajectories(), POLICY, reference, critic)
                 .collectAsList());
         rows.sort(Comparator.comparing(row -> row.<String>getAs("trajectory_id")));
@@ -132,14 +133,16 @@ class LogProbStageTest extends SparkTest {
     @Test
     void withoutAPolicyThoseOfTheEngineStandForTheOldLogProbs() {
         Map<Role, MicroBatching> everywhere = Map.of();
-        List<Row> rows = new LogProbStage(RUN, SETTINGS, 1, everywhere, 2)
+        List<Row> rows = new LogProbStage(RUN, SETTINGS, 1, Squares.NONE, everywhere, 2)
                 .run(trajectories(), null, null, null)
                 .collectAsList();
 
         assertThat(rows)
                 .hasSize(ROWS)
                 .allSatisfy(row -> assertThat(row.<Float>getList(row.fieldIndex("old_log_probs")))
-                        .isEqualTo(row.getList(row.fieldIndex("rollout_log_probs"))));
+                        .isEqualTo(row.getList(row.fieldIndex("rollout_log_probs"))))
+                .allSatisfy(row ->
+                        assertThat(row.<Object>getAs("squared_probabilities")).isNull());
     }
 
     @Test
@@ -150,7 +153,7 @@ class LogProbStageTest extends SparkTest {
         for (MicroBatching cut :
                 List.of(MicroBatching.byRows(4), MicroBatching.byTokens(20), MicroBatching.byTokens(1000))) {
             List<Row> rows = scored(cut, POLICY, valued);
-            for (String column : List.of("old_log_probs", "ref_log_probs", "values")) {
+            for (String column : List.of("old_log_probs", "ref_log_probs", "squared_probabilities", "values")) {
                 assertSame(rows, oneByOne, column);
             }
         }

@@ -117,7 +117,7 @@ final class LogProbsCommand extends Subcommand {
                 .map(row -> new Sequence(row.ids(), 1))
                 .toList();
         TokenScores scores = sequences.isEmpty()
-                ? new TokenScores(new float[0], new float[0])
+                ? new TokenScores(new float[0], new float[0], null)
                 : decoder.score(weights, PackedSequences.of(sequences), temperature);
         int at = 0;
         for (Row row : batch) {

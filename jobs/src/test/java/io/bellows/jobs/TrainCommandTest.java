@@ -31,15 +31,32 @@ class TrainCommandTest {
         assertThat(run.err()).contains("model ", "step:1 - critic/rewards/mean:", "accuracy ");
         assertThat(folder.resolve("run/chart.png")).exists();
         assertThat(resumed.result().get("iterations").asInt()).isEqualTo(2);
-        assertThat(CommandLineRun.of(
-                                "sql",
-                                "--json",
-                                folder.resolve("run").toString(),
-                                "SELECT iteration, count(*) AS n FROM trajectories GROUP BY 1 ORDER BY 1")
-                        .result()
-                        .get("rows")
-                        .toString())
-                .isEqualTo("[{\"iteration\":1,\"n\":4},{\"iteration\":2,\"n\":4}]");
+        assertThat(sql("SELECT iteration, count(*) AS n FROM trajectories GROUP BY 1 ORDER BY 1"))
+                .isEqualTo("[{\"iteration\":1,\"n\":6},{\"iteration\":2,\"n\":6}]");
+        theAdvantagesThatAQueryComputesAreThoseOfTheRun();
+    }
+
+    private void theAdvantagesThatAQueryComputesAreThoseOfTheRun() {
+        String computed = """
+                SELECT trajectory_id, transform(response_mask, m -> IF(m = 1, grpo_advantage(scores)[place - 1], 0)) AS advantages
+                FROM (SELECT trajectory_id, response_mask,
+                             collect_list(coalesce(reward, double('NaN'))) OVER (PARTITION BY group_id ORDER BY sample_index
+                                 ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS scores,
+                             row_number() OVER (PARTITION BY group_id ORDER BY sample_index) AS place
+                      FROM trajectories JOIN (SELECT trajectory_id, reward FROM scores) USING (trajectory_id))
+                """; // the query of README.md
+        String compared = "SELECT count(*) AS n, count_if(CAST(c.advantages AS ARRAY<FLOAT>) = e.advantages) AS equal,"
+                + " any(exists(e.advantages, a -> a <> 0)) AS telling"
+                + " FROM (" + computed + ") c JOIN experience e USING (trajectory_id)";
+
+        assertThat(sql(compared)).isEqualTo("[{\"n\":12,\"equal\":12,\"telling\":true}]");
+    }
+
+    private String sql(String query) {
+        CommandLineRun run =
+                CommandLineRun.of("sql", "--json", folder.resolve("run").toString(), query);
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        return run.result().get("rows").toString();
     }
 
     private CommandLineRun train(String iterations) throws IOException {
@@ -50,9 +67,10 @@ class TrainCommandTest {
                 {"question": "4 + 1", "answer": "#### 5"}
                 """);
         Path config = Files.writeString(folder.resolve("config.yaml"), """
-                data: {train_batch_size: 2, max_prompt_length: 40, max_response_length: 8}
+                data: {train_batch_size: 2, max_prompt_length: 40, max_response_length: 12}
                 model: {path: ../pipeline/src/test/resources/golden/models/qwen2}
-                rollout: {n: 2}
+                rollout: {n: 3}
+                reward: {functions: [{name: format_match, pattern: '([aeiou].*){4}'}]}
                 actor: {ppo_mini_batch_size: 2}
                 trainer: {test_freq: 1}
                 spark: {master: 'local[2]'}

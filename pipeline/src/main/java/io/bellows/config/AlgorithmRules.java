@@ -17,10 +17,11 @@ final class AlgorithmRules {
     /** What the estimator needs, and the weight of the divergence. Keys of gdpo are checked by {@link #rewardKeys}. */
     void check() {
         AlgorithmConfig algorithm = config.algorithm();
-        if (algorithm.estimator().inputs().contains(AdvantageEstimator.Input.SQUARED_PROBABILITIES)) {
-            errors.add("Unsupported algorithm.adv_estimator = '" + algorithm.advEstimator()
-                    + "': it needs sums of squared probabilities, which this version does not compute; choose another"
-                    + " one, such as grpo");
+        if (algorithm.rolloutCorrection().bypassMode()
+                && algorithm.estimator().inputs().contains(AdvantageEstimator.Input.SQUARED_PROBABILITIES)) {
+            errors.add("Invalid algorithm.rollout_correction.bypass_mode = true: algorithm.adv_estimator = "
+                    + algorithm.advEstimator() + " reads sums of squared probabilities, which the engine does not"
+                    + " record; set bypass_mode=false");
         }
         if (algorithm.klCtrl().type().equals("adaptive") && !(algorithm.klCtrl().targetKl() > 0)) {
             errors.add("Invalid algorithm.kl_ctrl.target_kl = "

@@ -63,8 +63,78 @@ public record RolloutConfig(
                 onResume = OnResume.FREE)
         Integer logProbMicroBatchSizePerGpu,
 
-        ValKwargs valKwargs)
+        ValKwargs valKwargs,
+        MultiTurn multiTurn,
+        Agent agent)
         implements Serializable {
+
+    /** Section {@code rollout.multi_turn}: conversations with tools. */
+    public record MultiTurn(
+            @Setting(
+                    value = "false",
+                    about = "Rows without the column agent_name use tools: rollout.agent.default_agent_loop is tool_agent")
+            boolean enable,
+
+            @Setting(value = "null", min = 1, about = "Most turns of the model in a trajectory; null: no limit")
+            Integer maxAssistantTurns,
+
+            @Setting(value = "null", min = 1, about = "Most answers of the environment in a trajectory; null: no limit")
+            Integer maxUserTurns,
+
+            @Setting(value = "1", min = 1, about = "Tool calls of a turn that run at once; the others wait")
+            int maxParallelCalls,
+
+            @Setting(value = "256", min = 8, about = "Most tokens of a tool's response; what is longer is truncated")
+            int maxToolResponseLength,
+
+            @Setting(
+                    value = "middle",
+                    oneOf = {"left", "right", "middle"},
+                    about = "The part of a longer response that is left out")
+            String toolResponseTruncateSide,
+
+            @Setting(value = "null", about = "File that lists the tools, YAML; null: none")
+            String toolConfigPath,
+
+            @Setting(value = "[]", about = "Classes whose annotated methods are tools")
+            List<String> functionTools,
+
+            @Setting(value = "[]", about = "Packages that classes of tools may come from, besides io.bellows.tool")
+            List<String> toolPackages,
+
+            @Setting(value = "30.0", min = 0.001, about = "Seconds that a tool call may take")
+            double toolTimeoutS,
+
+            @Setting(
+                    value = "hermes",
+                    oneOf = {"hermes", "qwen3_coder", "llama3_json", "mistral"},
+                    about = "How the model writes tool calls")
+            String format)
+            implements Serializable {}
+
+    /** Section {@code rollout.agent}: the environments that trajectories run in. */
+    public record Agent(
+            @Setting(
+                    value = "single_turn",
+                    about = "Environment of rows without the column agent_name: single_turn, tool_agent, or one of a jar")
+            String defaultAgentLoop,
+
+            @Setting(
+                    value = "64",
+                    min = 1,
+                    about = "Steps of environments that a rollout task runs at once",
+                    onResume = OnResume.FREE)
+            int numWorkers,
+
+            @Setting(
+                    value = "3600.0",
+                    min = 0.001,
+                    about = "Seconds for setup, tools, model and scoring of a trajectory together")
+            double timeoutS,
+
+            @Setting(value = "5.0", min = 0.001, about = "Seconds for each cleanup of a trajectory")
+            double cleanupTimeoutS)
+            implements Serializable {}
 
     /** Section {@code rollout.val_kwargs}: how validation samples. */
     public record ValKwargs(

@@ -1,5 +1,7 @@
 package io.bellows.config;
 
+import io.bellows.env.EnvironmentSettings;
+import io.bellows.env.Environments;
 import io.bellows.model.InvalidModelException;
 import io.bellows.model.ModelConfig;
 import io.bellows.reward.RewardRegistry;
@@ -138,6 +140,7 @@ final class Rules {
             errors.add("Invalid rollout.temperature = 0.0: training samples, so it must be above 0;"
                     + " for greedy validation set rollout.val_kwargs.temperature");
         }
+        environments();
         filterGroups(config.algorithm().filterGroups());
         sampling("rollout", rollout.topK(), rollout.topP());
         RolloutConfig.ValKwargs val = rollout.valKwargs();
@@ -154,6 +157,21 @@ final class Rules {
         if (!val.doSample() && val.n() > 1) {
             errors.add("Invalid rollout.val_kwargs.n = " + val.n()
                     + ": greedy samples are all alike; set rollout.val_kwargs.do_sample=true or n=1");
+        }
+    }
+
+    private void environments() {
+        RolloutConfig.MultiTurn multiTurn = config.rollout().multiTurn();
+        if (multiTurn.toolConfigPath() != null && !new File(multiTurn.toolConfigPath()).isFile()) {
+            errors.add("Invalid rollout.multi_turn.tool_config_path = '" + multiTurn.toolConfigPath()
+                    + "': there is no such file; name one that lists the tools");
+            return;
+        }
+        EnvironmentSettings settings = EnvironmentSettings.of(config);
+        List<String> known = new Environments(settings).names();
+        if (!known.contains(Environments.canonical(settings.defaultEnvironment()))) {
+            errors.add("Invalid rollout.agent.default_agent_loop = '" + settings.defaultEnvironment()
+                    + "': use one of " + String.join(", ", known));
         }
     }
 

@@ -63,10 +63,26 @@ public final class Decoder implements AutoCloseable {
      * @return log-probs and entropies of the scored tokens, in order
      */
     public TokenScores score(Weights weights, PackedSequences sequences, double temperature) {
+        return score(weights, sequences, temperature, false);
+    }
+
+    /**
+     * Scores tokens as {@link #score} does, and sums the squared probabilities of their distributions.
+     *
+     * @param weights the weights
+     * @param sequences the sequences
+     * @param temperature positive; logits are divided by it
+     * @return log-probs, entropies and sums of squared probabilities of the scored tokens, in order
+     */
+    public TokenScores scoreWithSquares(Weights weights, PackedSequences sequences, double temperature) {
+        return score(weights, sequences, temperature, true);
+    }
+
+    private TokenScores score(Weights weights, PackedSequences sequences, double temperature, boolean squares) {
         try (GradientMode off = GradientMode.off();
                 PtNDManager scope = kernels.newManager()) {
             NDArray hidden = hidden(scope, weights, sequences);
-            return scores(scope, Mode.INFERENCE, hidden, weights, targets(scope, sequences), temperature);
+            return scores(scope, Mode.INFERENCE, hidden, weights, targets(scope, sequences), temperature, squares);
         }
     }
 
@@ -167,11 +183,24 @@ public final class Decoder implements AutoCloseable {
         }
     }
 
-    TokenScores scores(
-            PtNDManager scope, Mode mode, NDArray hidden, Weights weights, NDArray targets, double temperature) {
-        List<NDArray> scores =
-                kernels.tensors(scope, "token_scores", mode, hidden, weights.head(), targets, 1 / temperature, chunk());
-        return new TokenScores(scores.get(0).toFloatArray(), scores.get(1).toFloatArray());
+    TokenScores scores(PtNDManager scope, NDArray hidden, Weights weights, NDArray targets, double temperature) {
+        return scores(scope, Mode.ORDINARY, hidden, weights, targets, temperature, false);
+    }
+
+    private TokenScores scores(
+            PtNDManager scope,
+            Mode mode,
+            NDArray hidden,
+            Weights weights,
+            NDArray targets,
+            double temperature,
+            boolean squares) {
+        List<NDArray> scores = kernels.tensors(
+                scope, "token_scores", mode, hidden, weights.head(), targets, 1 / temperature, chunk(), squares);
+        return new TokenScores(
+                scores.get(0).toFloatArray(),
+                scores.get(1).toFloatArray(),
+                squares ? scores.get(2).toFloatArray() : null);
     }
 
     NDArray scoresBackward(

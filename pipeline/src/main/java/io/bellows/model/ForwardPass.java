@@ -1,7 +1,6 @@
 package io.bellows.model;
 
 import ai.djl.ndarray.NDArray;
-import ai.djl.pytorch.jni.ScriptBridge.Mode;
 
 /**
  * A forward pass whose graph is kept until closed. The loss is computed outside, on {@link #scores()}; its derivatives
@@ -23,7 +22,7 @@ public final class ForwardPass implements AutoCloseable {
         this.targets = targets;
         this.temperature = temperature;
         try (GradientMode off = GradientMode.off()) {
-            this.scores = decoder.scores(states.scope(), Mode.ORDINARY, states.values(), weights, targets, temperature);
+            this.scores = decoder.scores(states.scope(), states.values(), weights, targets, temperature);
         }
     }
 

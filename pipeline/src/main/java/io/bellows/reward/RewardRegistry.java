@@ -2,6 +2,11 @@ package io.bellows.reward;
 
 import io.bellows.config.InvalidConfigException;
 import io.bellows.config.RewardConfig;
+import io.bellows.udfs.reward.AnswerPlace;
+import io.bellows.udfs.reward.ExactMatch;
+import io.bellows.udfs.reward.FormatMatch;
+import io.bellows.udfs.reward.LengthPenalty;
+import io.bellows.udfs.reward.NumberMatch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.ServiceLoader;
@@ -30,11 +35,8 @@ public final class RewardRegistry {
         RewardRegistry registry = new RewardRegistry();
         registry.add("exact_match", RewardRegistry::exactMatch);
         registry.add("number_match", RewardRegistry::numberMatch);
-        registry.add(
-                "format_match",
-                options -> new FormatMatch(
-                        options.text("pattern"), options.choice("coverage", FormatMatch.Coverage.FIND)));
-        registry.add("length", options -> new LengthReward(options.integer("max_length"), options.integer("buffer")));
+        registry.add("format_match", RewardRegistry::formatMatch);
+        registry.add("length", RewardRegistry::length);
         ServiceLoader.load(RewardFactory.class).forEach(registry::add);
         return registry;
     }
@@ -91,7 +93,8 @@ public final class RewardRegistry {
         if (place == AnswerPlace.LAST) {
             throw new IllegalArgumentException("Invalid answer=last: only number_match looks for the last number");
         }
-        return new ExactMatch(place, options.choice("letter_case", ExactMatch.LetterCase.KEEP));
+        ExactMatch match = new ExactMatch(place, options.choice("letter_case", ExactMatch.LetterCase.KEEP));
+        return new ReferenceReward(match::score);
     }
 
     private static RewardFunction numberMatch(RewardOptions options) {
@@ -99,7 +102,23 @@ public final class RewardRegistry {
         if (tolerance < 0) {
             throw new IllegalArgumentException("Invalid tolerance=" + tolerance + ": expected 0 or more");
         }
-        return new NumberMatch(options.choice("answer", AnswerPlace.AUTO), tolerance);
+        NumberMatch match = new NumberMatch(options.choice("answer", AnswerPlace.AUTO), tolerance);
+        return new ReferenceReward(match::score);
+    }
+
+    private static RewardFunction formatMatch(RewardOptions options) {
+        FormatMatch match =
+                new FormatMatch(options.text("pattern"), options.choice("coverage", FormatMatch.Coverage.FIND));
+        return input -> input.response() == null
+                ? RewardOutcome.unscored("no response")
+                : RewardOutcome.of(match.score(input.response()));
+    }
+
+    private static RewardFunction length(RewardOptions options) {
+        LengthPenalty penalty = new LengthPenalty(options.integer("max_length"), options.integer("buffer"));
+        return input -> input.response() == null
+                ? RewardOutcome.unscored("no response")
+                : RewardOutcome.of(penalty.score(input.responseTokens()));
     }
 
     private void add(String name, Function<RewardOptions, RewardFunction> create) {

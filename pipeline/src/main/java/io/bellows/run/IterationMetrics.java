@@ -8,10 +8,12 @@ import static org.apache.spark.sql.functions.expr;
 import static org.apache.spark.sql.functions.lit;
 import static org.apache.spark.sql.functions.max;
 import static org.apache.spark.sql.functions.min;
+import static org.apache.spark.sql.functions.stddev_samp;
 import static org.apache.spark.sql.functions.sum;
 import static org.apache.spark.sql.functions.when;
 
 import io.bellows.trajectory.TrajectoryKey;
+import io.bellows.udfs.advantage.BatchNormalization;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,8 +28,16 @@ final class IterationMetrics {
 
     private IterationMetrics() {}
 
-    /** Rewards, lengths and failures. */
-    static Map<String, Double> of(Dataset<Row> allTrajectories, Dataset<Row> allScores, Dataset<Row> experience) {
+    /**
+     * Rewards, lengths and failures.
+     *
+     * @param normalization how the advantages of the batch were normalized
+     */
+    static Map<String, Double> of(
+            Dataset<Row> allTrajectories,
+            Dataset<Row> allScores,
+            Dataset<Row> experience,
+            BatchNormalization normalization) {
         Column sampled = col("sample_index").notEqual(TrajectoryKey.GREEDY_BASELINE);
         Dataset<Row> trajectories = allTrajectories.where(sampled);
         Dataset<Row> scores = allScores.where(sampled);
@@ -36,50 +46,84 @@ final class IterationMetrics {
         addRange(rewards, "critic/score", col("reward"));
         rewards.add(share(col("status").equalTo("failed"), "training/reward_failure_rate"));
         putAll(metrics, scores, rewards);
-
-        List<Column> lengths = new ArrayList<>();
-        Column response = expr("size(response_ids)");
-        Column prompt = expr("size(prompt_ids)");
-        addRange(lengths, "response_length", response);
-        addRange(lengths, "response_length_non_aborted", when(col("status").notEqual("failed"), response));
-        lengths.add(share(col("status").equalTo("truncated"), "response_length/clip_ratio"));
-        addRange(lengths, "prompt_length", prompt);
-        lengths.add(share(col("status").equalTo("failed"), "response/aborted_ratio"));
-        lengths.add(sum(response.plus(prompt)).cast("double").as("perf/total_num_tokens"));
-        lengths.add(sum(response).cast("double").as("perf/response_tokens"));
-        putAll(metrics, trajectories, lengths);
-
-        metrics.putAll(learned(trajectories, experience));
+        putAll(metrics, wholeTrajectories(trajectories), lengths());
+        metrics.putAll(learned(trajectories, experience, normalization));
         metrics.putAll(groups(scores));
         return metrics;
     }
 
+    /** One row for each trajectory, whose segments each have a prompt of their own; that of the first is the given one. */
+    private static Dataset<Row> wholeTrajectories(Dataset<Row> segments) {
+        return segments.groupBy("trajectory_id")
+                .agg(
+                        max("status").as("status"), // the same in all segments
+                        sum(expr("size(response_ids)")).as("response"),
+                        expr("min_by(size(prompt_ids), segment_index)").as("prompt"),
+                        sum(expr("size(prompt_ids) + size(response_ids)")).as("tokens"));
+    }
+
+    private static List<Column> lengths() {
+        List<Column> lengths = new ArrayList<>();
+        addRange(lengths, "response_length", col("response"));
+        addRange(lengths, "response_length_non_aborted", when(col("status").notEqual("failed"), col("response")));
+        lengths.add(share(col("status").equalTo("truncated"), "response_length/clip_ratio"));
+        addRange(lengths, "prompt_length", col("prompt"));
+        lengths.add(share(col("status").equalTo("failed"), "response/aborted_ratio"));
+        lengths.add(sum("tokens").cast("double").as("perf/total_num_tokens"));
+        lengths.add(sum("response").cast("double").as("perf/response_tokens"));
+        return lengths;
+    }
+
     /** What the update learned from: rewards of trajectories that have one, and the numbers of their sampled tokens. */
-    private static Map<String, Double> learned(Dataset<Row> trajectories, Dataset<Row> experience) {
+    private static Map<String, Double> learned(
+            Dataset<Row> trajectories, Dataset<Row> experience, BatchNormalization normalization) {
         Map<String, Double> metrics = new LinkedHashMap<>();
         Dataset<Row> rows = experience
                 .where(col("reward").isNotNull())
                 .join(
-                        trajectories.select("trajectory_id", "segment_index", "response_mask"),
+                        trajectories.select("trajectory_id", "segment_index", "response_mask", "rollout_log_probs"),
                         CollectionConverters.asScala(List.of("trajectory_id", "segment_index"))
                                 .toSeq(),
                         "inner");
         List<Column> rewards = new ArrayList<>();
-        // The reward of an empty response sits on no token.
-        addRange(
-                rewards,
-                "critic/rewards",
-                expr(
-                        "IF(array_contains(response_mask, 1), aggregate(token_level_rewards, 0D, (s, r) -> s + r), reward)"));
-        putAll(metrics, rows, rewards);
-        Dataset<Row> tokens = rows.select(expr("inline(arrays_zip(response_mask, advantages, returns, values))"))
+        addRange(rewards, "critic/rewards", col("reward"));
+        putAll(metrics, rewardsWithDivergence(rows), rewards);
+        Dataset<Row> tokens = rows.select(
+                        expr(
+                                "inline(arrays_zip(response_mask, advantages, returns, values, old_log_probs, rollout_log_probs))"))
                 .where("response_mask = 1");
         List<Column> numbers = new ArrayList<>();
         for (String name : List.of("advantages", "returns", "values")) {
             addRange(numbers, "critic/" + name, col(name));
         }
+        numbers.addAll(differencesOfProbabilities());
+        if (normalization == BatchNormalization.WHITEN) {
+            numbers.add(expr("IF(count(1) < 2, 1D, 0D)").as("critic/unwhitened_batches"));
+        }
         putAll(metrics, tokens, numbers);
         return metrics;
+    }
+
+    /** The reward of each trajectory less the divergence that is in it; that of an empty response sits on no token. */
+    private static Dataset<Row> rewardsWithDivergence(Dataset<Row> segments) {
+        return segments.groupBy("trajectory_id")
+                .agg(
+                        max("reward").as("scored"),
+                        max(expr("array_contains(response_mask, 1)")).as("sampled"),
+                        sum(expr("aggregate(token_level_rewards, 0D, (s, r) -> s + r)"))
+                                .as("on_tokens"))
+                .select(expr("IF(sampled, on_tokens, scored) AS reward"));
+    }
+
+    /** How far the probabilities that the engine recorded are from those that the policy gives the same tokens. */
+    private static List<Column> differencesOfProbabilities() {
+        Column difference = expr("abs(exp(old_log_probs) - exp(rollout_log_probs))");
+        return List.of(
+                max(difference).as("training/rollout_probs_diff_max"),
+                avg(difference).as("training/rollout_probs_diff_mean"),
+                stddev_samp(difference).as("training/rollout_probs_diff_std"),
+                expr("nanvl(corr(exp(old_log_probs), exp(rollout_log_probs)), NULL)")
+                        .as("training/rollout_actor_probs_pearson_corr"));
     }
 
     /** Groups that teach nothing: all rewards equal, or one valid reward alone. */

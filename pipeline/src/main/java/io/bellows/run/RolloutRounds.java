@@ -65,54 +65,70 @@ final class RolloutRounds {
             Cursor next,
             Map<String, Double> metrics) {}
 
+    /** What the rounds so far have brought. */
+    private record Sampled(List<String> groups, Cursor next, int rounds, int generated, int informative) {}
+
     /**
      * Samples and scores, or finds committed what was sampled and scored before.
      *
      * @param state what the iteration before left behind
      */
     Collected collect(RunDirectory run, int iteration, WeightsRef weights, IterationState state, StageTimer timer) {
-        List<String> wanted = new ArrayList<>(state.carriedGroups());
+        Sampled sampled = sample(run, iteration, weights, state, timer);
         int batchSize = config.data().trainBatchSize();
-        Cursor cursor = state.cursor();
-        int generated = 0;
-        int informative = 0;
-        int round = 0;
-        for (int size = firstRound(wanted.size()); size > 0; size = nextRound(wanted.size(), generated, informative)) {
-            EpochOrder.Batch batch = order.batch(cursor, size);
-            Dataset<Row> scores = commitRound(run, iteration, round++, batch, generated, weights, timer);
-            ScoreChecks.refuseUnusable(scores, iteration, config.reward());
-            List<String> groups = groups(run.runId(), iteration, generated, size, scores);
-            generated += size;
-            informative += groups.size();
-            wanted.addAll(groups);
-            cursor = batch.next();
-        }
-        if (wanted.isEmpty()) {
-            throw nothingToLearn(iteration, generated);
-        }
-        List<String> learned = wanted.subList(0, Math.min(batchSize, wanted.size()));
-        List<String> surplus = wanted.subList(learned.size(), wanted.size());
+        List<String> learned = List.copyOf(sampled.groups.subList(0, Math.min(batchSize, sampled.groups.size())));
+        List<String> surplus = sampled.groups.subList(learned.size(), sampled.groups.size());
+        List<String> carried = carried(surplus);
         if (learned.size() < batchSize) {
             progress.message("iteration " + iteration + ": " + learned.size() + " of " + batchSize + " groups after "
-                    + round + " rounds, as many as algorithm.filter_groups.max_num_gen_batches allows");
+                    + sampled.rounds + " rounds, as many as algorithm.filter_groups.max_num_gen_batches allows");
         }
-        List<String> carried = stages.groupFilter() != null
-                        && config.algorithm().filterGroups().carryOver()
-                ? surplus.subList(0, Math.min(surplus.size(), batchSize - 1)) // the next one samples at least one group
-                : List.of();
         return new Collected(
                 rows(run, iteration, Table.TRAJECTORIES, learned)
                         .where(col("sample_index").notEqual(TrajectoryKey.GREEDY_BASELINE)),
                 rows(run, iteration, Table.SCORES, learned),
-                List.copyOf(learned),
-                List.copyOf(carried),
+                learned,
+                carried,
                 reads(run, iteration, state),
-                cursor,
-                metrics(round, generated - informative, surplus.size() - carried.size(), carried.size()));
+                sampled.next,
+                metrics(sampled, surplus.size() - carried.size(), carried.size()));
+    }
+
+    /** Round after round until there are enough groups to learn from, those carried over first. */
+    private Sampled sample(
+            RunDirectory run, int iteration, WeightsRef weights, IterationState state, StageTimer timer) {
+        List<String> groups = new ArrayList<>(state.carriedGroups());
+        Cursor cursor = state.cursor();
+        int generated = 0;
+        int informative = 0;
+        int round = 0;
+        for (int size = firstRound(groups.size()); size > 0; size = nextRound(groups.size(), generated, informative)) {
+            EpochOrder.Batch batch = order.batch(cursor, size);
+            Dataset<Row> scores = commitRound(run, iteration, round++, batch, generated, weights, timer);
+            ScoreChecks.refuseUnusable(scores, iteration, config.reward());
+            List<String> found = groups(run.runId(), iteration, generated, size, scores);
+            generated += size;
+            informative += found.size();
+            groups.addAll(found);
+            cursor = batch.next();
+        }
+        if (groups.isEmpty()) {
+            throw nothingToLearn(iteration, generated);
+        }
+        return new Sampled(groups, cursor, round, generated, informative);
+    }
+
+    /** What of the surplus the next iteration learns from; it samples at least one group itself. */
+    private List<String> carried(List<String> surplus) {
+        if (stages.groupFilter() == null || !config.algorithm().filterGroups().carryOver()) {
+            return List.of();
+        }
+        return List.copyOf(
+                surplus.subList(0, Math.min(surplus.size(), config.data().trainBatchSize() - 1)));
     }
 
     /** Samples the first round alone, or finds it committed; further rounds are planned from its scores. */
-    void sample(RunDirectory run, int iteration, WeightsRef weights, IterationState state, StageTimer timer) {
+    void sampleFirst(RunDirectory run, int iteration, WeightsRef weights, IterationState state, StageTimer timer) {
         int size = firstRound(state.carriedGroups().size());
         if (size > 0) {
             sampleRound(run, iteration, 0, order.batch(state.cursor(), size), 0, weights, timer);
@@ -184,7 +200,7 @@ final class RolloutRounds {
                         round,
                         Table.TRAJECTORIES,
                         () -> stages.rollout().run(prompts, iteration, weights),
-                        ManifestExtras.NONE.withExpectedRows(rows).withWeightsVersion(weights.version())));
+                        ManifestExtras.NONE.withLeastRows(rows).withWeightsVersion(weights.version())));
     }
 
     private long rows(EpochOrder.Batch batch) {
@@ -229,14 +245,15 @@ final class RolloutRounds {
                 .toList();
     }
 
-    private Map<String, Double> metrics(int rounds, int filtered, int surplus, int carried) {
+    private Map<String, Double> metrics(Sampled sampled, int surplus, int carried) {
         if (stages.groupFilter() == null) {
             return Map.of();
         }
-        int n = config.rollout().n();
+        double evicted = (double) (sampled.generated - sampled.informative)
+                * config.rollout().n();
         return Map.of(
-                "training/num_gen_batches", (double) rounds,
-                "training/filter_groups/evicted_samples", (double) filtered * n,
+                "training/num_gen_batches", (double) sampled.rounds,
+                "training/filter_groups/evicted_samples", evicted,
                 "training/filter_groups/surplus_groups", (double) surplus,
                 "training/filter_groups/carried_groups", (double) carried);
     }

@@ -362,6 +362,10 @@ public final class RunDirectory implements AutoCloseable {
                 throw new IllegalStateException("Cannot commit " + table.tableName() + " of iteration " + iteration
                         + ": " + written.rows() + " rows were written, expected " + extras.expectedRows());
             }
+            if (extras.leastRows() != null && extras.leastRows() > written.rows()) {
+                throw new IllegalStateException("Cannot commit " + table.tableName() + " of iteration " + iteration
+                        + ": " + written.rows() + " rows were written, expected at least " + extras.leastRows());
+            }
             return new Manifest(
                             Manifest.FORMAT,
                             runId(),

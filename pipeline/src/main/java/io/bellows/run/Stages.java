@@ -6,6 +6,7 @@ import io.bellows.config.CriticConfig;
 import io.bellows.config.FilterGroupsConfig;
 import io.bellows.config.RolloutCorrectionConfig;
 import io.bellows.data.PromptDataset;
+import io.bellows.env.EnvironmentSettings;
 import io.bellows.resident.ExecutorHost.Role;
 import io.bellows.resident.ResidentSettings;
 import io.bellows.resident.WeightsRef;
@@ -80,10 +81,17 @@ record Stages(
         Cluster cluster = Cluster.of(spark, config.trainer());
         int partitions = partitions(cluster, config);
         return new Stages(
-                new RolloutStage(runId, resident, RolloutSampling.training(config), partitions),
+                new RolloutStage(
+                        runId, resident, RolloutSampling.training(config), EnvironmentSettings.of(config), partitions),
                 score,
                 groupFilter(config.algorithm().filterGroups(), rewards),
-                new LogProbStage(runId, resident, config.rollout().temperature(), scoring(config), partitions),
+                new LogProbStage(
+                        runId,
+                        resident,
+                        config.rollout().temperature(),
+                        LogProbStage.Squares.of(config.algorithm().estimator()),
+                        scoring(config),
+                        partitions),
                 correction(config.algorithm().rolloutCorrection()),
                 AdvantageStage.of(config.algorithm()),
                 config.usesCritic() ? critic(config, runId, resident, cluster, iterations) : null,
@@ -159,9 +167,12 @@ record Stages(
             ScoreStage score,
             WeightedRewards rewards) {
         RolloutSampling sampling = RolloutSampling.validation(config);
+        EnvironmentSettings environments = EnvironmentSettings.of(config);
         RolloutStage sampled =
-                sampling.temperature() > 0 ? new RolloutStage(runId, resident, sampling, partitions) : null;
-        RolloutStage greedy = new RolloutStage(runId, resident, sampling.greedy(), partitions);
+                sampling.temperature() > 0
+                        ? new RolloutStage(runId, resident, sampling, environments, partitions)
+                        : null;
+        RolloutStage greedy = new RolloutStage(runId, resident, sampling.greedy(), environments, partitions);
         return new Validation(heldOut, greedy, sampled, score, rewards.names().get(0));
     }
 

@@ -1,6 +1,7 @@
 package io.bellows.stage;
 
 import static org.apache.spark.sql.functions.array;
+import static org.apache.spark.sql.functions.array_contains;
 import static org.apache.spark.sql.functions.arrays_zip;
 import static org.apache.spark.sql.functions.broadcast;
 import static org.apache.spark.sql.functions.col;
@@ -10,6 +11,7 @@ import static org.apache.spark.sql.functions.expr;
 import static org.apache.spark.sql.functions.max;
 import static org.apache.spark.sql.functions.sort_array;
 import static org.apache.spark.sql.functions.struct;
+import static org.apache.spark.sql.functions.sum;
 import static org.apache.spark.sql.functions.transform;
 import static org.apache.spark.sql.functions.when;
 import static org.apache.spark.sql.functions.zip_with;
@@ -29,10 +31,14 @@ import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.expressions.Window;
+import org.apache.spark.sql.expressions.WindowSpec;
 
 /**
  * Log-probs and scores in, experience out: the reward of a trajectory becomes rewards of its tokens, these become advantages within
  * the group of samples of one prompt, and the advantages of the batch are normalized where the estimator asks for it.
+ *
+ * <p>A trajectory in segments is one sample, its segments' tokens one after the other: a group counts it once, its reward sits on its
+ * last sampled token, and every segment has the advantages of its own tokens.
  *
  * @param estimator how much better than expected a token turned out
  * @param rewardKeys the rewards that the estimator sees one by one, empty for most
@@ -43,6 +49,9 @@ public record AdvantageStage(AdvantageEstimator estimator, List<String> rewardKe
 
     private static final List<String> GROUP = List.of("run_id", "iteration", "group_id");
     private static final List<String> ORDER = List.of("sample_index", "segment_index");
+    private static final WindowSpec TRAJECTORY = Window.partitionBy("run_id", "iteration", "group_id", "sample_index")
+            .orderBy("segment_index") // so that sums do not depend on partitions
+            .rowsBetween(Window.unboundedPreceding(), Window.unboundedFollowing());
 
     /** The stage that a configuration describes. */
     public static AdvantageStage of(AlgorithmConfig algorithm) {
@@ -86,7 +95,7 @@ public record AdvantageStage(AdvantageEstimator estimator, List<String> rewardKe
 
     /**
      * The reward sits on the last sampled token, the penalty of the divergence on every sampled one; the score is their sum. A
-     * trajectory with an empty response has a score and no token; one that rollout correction rejected has no score.
+     * trajectory with an empty response has a score and no token; one of which rollout correction left nothing has no score.
      */
     private Dataset<Row> rewarded(Dataset<Row> scored, double klCoef) {
         Column divergence = klPenalty == null
@@ -95,19 +104,34 @@ public record AdvantageStage(AdvantageEstimator estimator, List<String> rewardKe
                         col("old_log_probs"),
                         col("ref_log_probs"),
                         (logProb, refLogProb) -> KlExpressions.value(klPenalty, logProb, refLogProb));
-        return scored.withColumn("divergence", divergence)
+        return scored.repartition(
+                        GROUP.stream().map(name -> col(name)).toArray(Column[]::new)) // once, for all that follows
+                .withColumn("divergence", divergence)
                 .withColumn(
                         "penalty",
                         zip_with(
                                 col("divergence"),
                                 col("response_mask"),
                                 (d, m) -> when(m.equalTo(1), d.multiply(klCoef)).otherwise(0.0)))
-                .withColumn("score", expr("IF(rejected, NULL, reward - aggregate(penalty, 0D, (sum, p) -> sum + p))"))
-                .withColumn("last", expr("size(response_mask) - array_position(reverse(response_mask), 1)"))
+                .withColumn(
+                        "last_segment",
+                        max(when(array_contains(col("response_mask"), 1), col("segment_index")))
+                                .over(TRAJECTORY))
+                .withColumn(
+                        "penalties",
+                        sum(expr("aggregate(penalty, 0D, (sum, p) -> sum + p)")).over(TRAJECTORY))
+                .withColumn(
+                        "rejected",
+                        max("rejected").over(TRAJECTORY).and(col("last_segment").isNull()))
+                .withColumn("score", expr("IF(rejected, NULL, reward - penalties)"))
+                .withColumn(
+                        "last",
+                        expr("IF(segment_index = last_segment,"
+                                + " size(response_mask) - array_position(reverse(response_mask), 1), -1)"))
                 .withColumn(
                         "token_level_rewards",
                         expr("transform(penalty, (p, t) -> IF(t = last AND reward IS NOT NULL, reward, 0D) - p)"))
-                .drop("divergence", "penalty", "last");
+                .drop("divergence", "penalty", "penalties", "last_segment", "last");
     }
 
     /** Members of a group are sorted, so that sums do not depend on partitions. */

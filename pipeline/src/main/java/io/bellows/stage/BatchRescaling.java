@@ -25,7 +25,8 @@ record BatchRescaling(BatchNormalization normalization) implements UDF1<Seq<Row>
     /**
      * The step as a struct of {@code shift} and {@code scale}.
      *
-     * @param members an array of structs with {@code moments} and {@code score}, in the order in which sums are to be made
+     * @param members an array of structs with {@code group_id, sample_index, moments, score} for each segment, in the order in
+     *     which sums are to be made; segments of a trajectory, which counts once, stand one after the other
      */
     Column of(Column members) {
         return functions.udf(this, STEP).withName("batch_rescaling").apply(members);
@@ -34,13 +35,20 @@ record BatchRescaling(BatchNormalization normalization) implements UDF1<Seq<Row>
     @Override
     public Row call(Seq<Row> members) {
         Moments tokens = Moments.NONE;
+        long scored = 0;
         long nonZero = 0;
+        String trajectory = null;
         for (int i = 0; i < members.size(); i++) {
             Row member = members.apply(i);
             tokens = tokens.merge(GroupEstimates.moments(member.getAs("moments")));
-            nonZero += member.<Double>getAs("score") == 0 ? 0 : 1;
+            String own = member.getAs("group_id") + "/" + member.getAs("sample_index");
+            if (!own.equals(trajectory)) {
+                scored++;
+                nonZero += member.<Double>getAs("score") == 0 ? 0 : 1;
+                trajectory = own;
+            }
         }
-        Rescaling step = normalization.rescaling(tokens, members.size(), nonZero);
+        Rescaling step = normalization.rescaling(tokens, scored, nonZero);
         return RowFactory.create(step.shift(), step.scale());
     }
 }

@@ -6,6 +6,7 @@ import io.bellows.udfs.advantage.Advantages;
 import io.bellows.udfs.advantage.Sample;
 import io.bellows.udfs.statistics.Moments;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.spark.sql.Column;
@@ -36,10 +37,10 @@ record GroupEstimates(AdvantageEstimator estimator) implements UDF1<Seq<Row>, Li
             .add("moments", MOMENTS);
 
     /**
-     * Estimates by member of a group: {@code advantages} before normalization, {@code returns}, and the {@link Moments} of the
+     * Estimates by member of a group, a segment of a trajectory: {@code advantages} before normalization, {@code returns}, and the {@link Moments} of the
      * advantages at sampled tokens, null for a member that is absent.
      *
-     * @param members an array of structs with the fields of {@link #inputs}
+     * @param members an array of structs with the fields of {@link #inputs}, sorted by sample and segment
      */
     Column of(Column members) {
         return functions
@@ -53,48 +54,75 @@ record GroupEstimates(AdvantageEstimator estimator) implements UDF1<Seq<Row>, Li
         Stream<String> some = estimator.inputs().stream().sorted().flatMap(input -> switch (input) {
             case VALUES -> Stream.of("values");
             case BASELINE -> Stream.of("baseline");
-            case SQUARED_PROBABILITIES -> Stream.of("old_log_probs", "squared_probabilities");
+            case SQUARED_PROBABILITIES -> Stream.of("old_log_probs", "squared_probabilities", "rollout_is_weights");
             case REWARDS -> Stream.of("rewards");
         });
-        return Stream.concat(Stream.of("score", "token_level_rewards", "response_mask"), some)
+        return Stream.concat(Stream.of("sample_index", "score", "token_level_rewards", "response_mask"), some)
                 .toList();
     }
 
     @Override
     public List<Row> call(Seq<Row> members) {
-        List<Sample> group = new ArrayList<>();
-        for (int i = 0; i < members.size(); i++) {
-            group.add(sample(members.apply(i)));
-        }
-        List<Row> rows = new ArrayList<>();
+        List<List<Row>> trajectories = trajectories(members);
+        List<Sample> group = trajectories.stream().map(this::sample).toList();
         List<Advantages> estimates = estimator.estimate(group);
+        List<Row> rows = new ArrayList<>();
         for (int i = 0; i < group.size(); i++) {
-            Advantages estimate = estimates.get(i);
-            rows.add(RowFactory.create(
-                    estimate.advantages(),
-                    estimate.returns(),
-                    group.get(i).isAbsent()
-                            ? null
-                            : row(Moments.of(estimate.advantages(), group.get(i).mask()))));
+            int start = 0;
+            for (Row segment : trajectories.get(i)) {
+                int end = start
+                        + segment.getList(segment.fieldIndex("response_mask")).size();
+                rows.add(estimate(group.get(i), estimates.get(i), start, end));
+                start = end;
+            }
         }
         return rows;
     }
 
-    private Sample sample(Row row) {
-        double[] ones = doubles(row, "response_mask");
+    /** The segments of each trajectory, which stand one after the other. */
+    private static List<List<Row>> trajectories(Seq<Row> members) {
+        List<List<Row>> trajectories = new ArrayList<>();
+        Integer sample = null;
+        for (int i = 0; i < members.size(); i++) {
+            Row member = members.apply(i);
+            if (!member.getAs("sample_index").equals(sample)) {
+                sample = member.getAs("sample_index");
+                trajectories.add(new ArrayList<>());
+            }
+            trajectories.get(trajectories.size() - 1).add(member);
+        }
+        return trajectories;
+    }
+
+    private static Row estimate(Sample sample, Advantages estimate, int start, int end) {
+        double[] advantages = Arrays.copyOfRange(estimate.advantages(), start, end);
+        boolean[] mask = Arrays.copyOfRange(sample.mask(), start, end);
+        return RowFactory.create(
+                advantages,
+                Arrays.copyOfRange(estimate.returns(), start, end),
+                sample.isAbsent() ? null : row(Moments.of(advantages, mask)));
+    }
+
+    private Sample sample(List<Row> segments) {
+        Row first = segments.get(0); // what is not said token by token is the same in all
+        double[] ones = joined(segments, "response_mask");
         boolean[] mask = new boolean[ones.length];
         for (int t = 0; t < mask.length; t++) {
             mask[t] = ones[t] == 1;
         }
-        Sample.Builder sample = Sample.of(orNaN(row.getAs("score")), doubles(row, "token_level_rewards"), mask);
+        Sample.Builder sample = Sample.of(orNaN(first.getAs("score")), joined(segments, "token_level_rewards"), mask);
         for (Input input : estimator.inputs()) {
             switch (input) {
-                case VALUES -> sample.values(doubles(row, "values"));
-                case BASELINE -> sample.baseline(orNaN(row.getAs("baseline")));
-                case SQUARED_PROBABILITIES ->
-                    sample.logProbs(doubles(row, "old_log_probs"))
-                            .squaredProbabilities(doubles(row, "squared_probabilities"));
-                case REWARDS -> sample.rewards(doubles(row, "rewards"));
+                case VALUES -> sample.values(joined(segments, "values"));
+                case BASELINE -> sample.baseline(orNaN(first.getAs("baseline")));
+                case SQUARED_PROBABILITIES -> {
+                    sample.logProbs(joined(segments, "old_log_probs"))
+                            .squaredProbabilities(joined(segments, "squared_probabilities"));
+                    if (first.getAs("rollout_is_weights") != null) {
+                        sample.importanceWeights(joined(segments, "rollout_is_weights"));
+                    }
+                }
+                case REWARDS -> sample.rewards(joined(List.of(first), "rewards"));
             }
         }
         return sample.build();
@@ -104,8 +132,9 @@ record GroupEstimates(AdvantageEstimator estimator) implements UDF1<Seq<Row>, Li
         return value == null ? Double.NaN : value;
     }
 
-    private static double[] doubles(Row row, String field) {
-        return row.<Number>getList(row.fieldIndex(field)).stream()
+    private static double[] joined(List<Row> segments, String field) {
+        return segments.stream()
+                .flatMap(row -> row.<Number>getList(row.fieldIndex(field)).stream())
                 .mapToDouble(value -> value == null ? Double.NaN : value.doubleValue())
                 .toArray();
     }

@@ -7,6 +7,7 @@ import static org.apache.spark.sql.functions.lit;
 import static org.apache.spark.sql.functions.pmod;
 
 import io.bellows.model.PackedSequences;
+import io.bellows.model.TokenScores;
 import io.bellows.resident.ExecutorHost;
 import io.bellows.resident.ExecutorHost.Role;
 import io.bellows.resident.ResidentModel;
@@ -15,6 +16,7 @@ import io.bellows.resident.WeightsRef;
 import io.bellows.training.MicroBatching;
 import io.bellows.training.Passes;
 import io.bellows.training.TrainingSequence;
+import io.bellows.udfs.advantage.AdvantageEstimator;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -37,6 +39,7 @@ import org.apache.spark.sql.types.StructType;
  * @param runId the run
  * @param resident how executors set models up
  * @param temperature the temperature of the rollout
+ * @param squares whether sums of squared probabilities are computed too
  * @param microBatching how the rows are cut for each model
  * @param partitions tasks, as a rule one per executor
  */
@@ -44,6 +47,7 @@ public record LogProbStage(
         String runId,
         ResidentSettings resident,
         double temperature,
+        Squares squares,
         Map<Role, MicroBatching> microBatching,
         int partitions)
         implements Serializable {
@@ -56,11 +60,25 @@ public record LogProbStage(
             .add("rollout_log_probs", FLOATS, false)
             .add("old_log_probs", FLOATS, false)
             .add("ref_log_probs", FLOATS, true)
+            .add("squared_probabilities", FLOATS, true)
             .add("values", FLOATS, true);
+
+    /** Whether the sum of the squared probabilities of each token's distribution is computed, which few estimators read. */
+    public enum Squares {
+        /** It is not. */
+        NONE,
+        /** It is, of the policy before its update. */
+        SUMMED;
+
+        /** What an estimator needs. */
+        public static Squares of(AdvantageEstimator estimator) {
+            return estimator.inputs().contains(AdvantageEstimator.Input.SQUARED_PROBABILITIES) ? SUMMED : NONE;
+        }
+    }
 
     /** What a model says about the response tokens of some sequences, laid end to end. */
     private interface Pass {
-        float[] over(ResidentModel model, PackedSequences sequences);
+        List<float[]> over(ResidentModel model, PackedSequences sequences);
     }
 
     /**
@@ -71,8 +89,9 @@ public record LogProbStage(
      *     {@code bypass_mode})
      * @param reference the reference policy, or null for none
      * @param critic the critic, or null for none
-     * @return {@code trajectory_id, segment_index, response_mask, rollout_log_probs, old_log_probs, ref_log_probs, values}; entry t
-     *     of {@code values} is what the critic expects before response token t, 0 where that was not sampled
+     * @return {@code trajectory_id, segment_index, response_mask, rollout_log_probs, old_log_probs, ref_log_probs,
+     *     squared_probabilities, values}, null what no model was asked for; entry t of {@code values} is what the critic
+     *     expects before response token t, 0 where that was not sampled
      */
     public Dataset<Row> run(Dataset<Row> trajectories, WeightsRef policy, WeightsRef reference, WeightsRef critic) {
         return trajectories
@@ -99,9 +118,14 @@ public record LogProbStage(
         List<Row> rows = new ArrayList<>();
         input.forEachRemaining(rows::add);
         List<TrainingSequence> sequences = rows.stream().map(TrainingRows::read).toList();
-        List<float[]> old = pass(Role.POLICY, policy, sequences, this::logProbs);
-        List<float[]> ref = pass(Role.REFERENCE, reference, sequences, this::logProbs);
-        List<float[]> values = pass(Role.CRITIC, critic, sequences, LogProbStage::values);
+        boolean squared = squares == Squares.SUMMED && policy != null;
+        List<List<float[]>> old = squared
+                ? pass(Role.POLICY, policy, sequences, 2, this::logProbsAndSquares)
+                : pass(Role.POLICY, policy, sequences, 1, this::logProbs);
+        List<float[]> ref =
+                pass(Role.REFERENCE, reference, sequences, 1, this::logProbs).get(0);
+        List<float[]> values =
+                pass(Role.CRITIC, critic, sequences, 1, LogProbStage::values).get(0);
         List<Row> out = new ArrayList<>();
         for (int i = 0; i < rows.size(); i++) {
             float[] rollout = TrainingRows.floats(rows.get(i), "rollout_log_probs");
@@ -110,27 +134,35 @@ public record LogProbStage(
                     rows.get(i).getAs("segment_index"),
                     TrainingRows.ints(rows.get(i), "response_mask"),
                     rollout,
-                    policy == null ? rollout : old.get(i),
+                    policy == null ? rollout : old.get(0).get(i),
                     ref.get(i),
+                    squared ? old.get(1).get(i) : null,
                     values.get(i)));
         }
         return out.iterator();
     }
 
-    private float[] logProbs(ResidentModel model, PackedSequences sequences) {
-        return model.decoder().score(model.weights(), sequences, temperature).logProbs();
+    private List<float[]> logProbs(ResidentModel model, PackedSequences sequences) {
+        return List.of(
+                model.decoder().score(model.weights(), sequences, temperature).logProbs());
     }
 
-    private static float[] values(ResidentModel model, PackedSequences sequences) {
-        return model.decoder().values(model.weights(), sequences);
+    private List<float[]> logProbsAndSquares(ResidentModel model, PackedSequences sequences) {
+        TokenScores scores = model.decoder().scoreWithSquares(model.weights(), sequences, temperature);
+        return List.of(scores.logProbs(), scores.squaredProbabilities());
+    }
+
+    private static List<float[]> values(ResidentModel model, PackedSequences sequences) {
+        return List.of(model.decoder().values(model.weights(), sequences));
     }
 
     /** What a model says about the response tokens of each sequence; about none without the model. */
-    private List<float[]> pass(Role role, WeightsRef weights, List<TrainingSequence> sequences, Pass pass) {
+    private List<List<float[]>> pass(
+            Role role, WeightsRef weights, List<TrainingSequence> sequences, int count, Pass pass) {
         if (weights == null) {
-            return Collections.nCopies(sequences.size(), null);
+            return Collections.nCopies(count, Collections.nCopies(sequences.size(), null));
         }
         ResidentModel model = ExecutorHost.model(runId, role, weights, resident);
-        return Passes.over(sequences, microBatching.get(role), packed -> pass.over(model, packed));
+        return Passes.together(sequences, microBatching.get(role), count, packed -> pass.over(model, packed));
     }
 }

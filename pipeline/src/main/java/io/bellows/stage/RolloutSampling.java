@@ -105,7 +105,8 @@ public record RolloutSampling(
         return baseline == Baseline.GREEDY ? n + 1 : n;
     }
 
-    SamplingParams params(int[] stopIds) {
-        return new SamplingParams(temperature, topK, topP, minP, maxTokens, stopIds, stop);
+    /** The sampling of a turn, which may have fewer tokens left than the whole response. */
+    SamplingParams params(int[] stopIds, int tokensOfTurn) {
+        return new SamplingParams(temperature, topK, topP, minP, tokensOfTurn, stopIds, stop);
     }
 }

@@ -1,5 +1,7 @@
 package io.bellows.stage;
 
+import static org.apache.spark.sql.functions.col;
+
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -17,13 +19,15 @@ import io.bellows.trajectory.TrajectoryKey;
 import java.io.Serializable;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.apache.spark.api.java.function.MapFunction;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 
 /**
- * Trajectories in, scores out. The one place where rewards are given; a failed trajectory stays unscored.
+ * Trajectories in, scores out. The one place where rewards are given: a score that its environment gave a trajectory is taken as it is, all
+ * others are scored here. A trajectory that failed, or in which nothing was sampled, stays unscored.
  *
  * @param rewards the weighted reward functions
  */
@@ -38,7 +42,9 @@ public record ScoreStage(WeightedRewards rewards) implements Serializable {
      * @return rows of {@link Table#SCORES}, one per trajectory
      */
     public Dataset<Row> run(Dataset<Row> trajectories) {
-        return trajectories.map((MapFunction<Row, Row>) this::score, Encoders.row(Schemas.struct(Table.SCORES)));
+        return trajectories
+                .where(col("segment_index").equalTo(0)) // its first segment has the whole conversation
+                .map((MapFunction<Row, Row>) this::score, Encoders.row(Schemas.struct(Table.SCORES)));
     }
 
     private Row score(Row row) {
@@ -48,30 +54,45 @@ public record ScoreStage(WeightedRewards rewards) implements Serializable {
                 row.getAs("group_id"),
                 row.getAs("prompt_id"),
                 row.getAs("sample_index"));
-        RewardScore score = "failed".equals(row.getAs("status")) ? unscored(row) : rewards.score(input(row));
-        return new Score(score, Map.of()).toRow(key, row.getAs("data_source"));
+        return score(row, sampledTokens(row)).toRow(key, row.getAs("data_source"));
     }
 
-    private static RewardScore unscored(Row row) {
-        return new RewardScore(
-                null, Map.of(), RewardOutcome.Status.UNSCORED, "the trajectory failed: " + row.getAs("error_message"));
+    private Score score(Row row, int sampledTokens) {
+        if ("failed".equals(row.getAs("status"))) {
+            return unscored("the trajectory failed: " + row.getAs("error_message"));
+        }
+        if (sampledTokens == 0) {
+            return unscored("the trajectory has no token of the policy: " + row.getAs("stop_condition"));
+        }
+        Row streamed = row.getAs("score");
+        return streamed == null ? Score.of(rewards.score(input(row, sampledTokens))) : Score.of(streamed);
     }
 
-    private static RewardInput input(Row row) {
+    private static Score unscored(String reason) {
+        return Score.of(new RewardScore(null, Map.of(), RewardOutcome.Status.UNSCORED, reason));
+    }
+
+    /** Tokens that the policy sampled in all segments. */
+    private static int sampledTokens(Row row) {
+        Map<String, Double> metrics = row.getJavaMap(row.fieldIndex("metrics"));
+        if (metrics.containsKey("completion_tokens")) {
+            return metrics.get("completion_tokens").intValue();
+        }
+        return IntStream.of(TrainingRows.ints(row, "response_mask")).sum();
+    }
+
+    private static RewardInput input(Row row, int sampledTokens) {
         List<Message> completion = PromptSchema.messages(row, "completion");
-        String response = completion.isEmpty()
-                ? null
-                : completion.get(completion.size() - 1).content();
-        int sampled = 0;
-        for (int bit : TrainingRows.ints(row, "response_mask")) {
-            sampled += bit;
+        String response = null;
+        for (Message message : completion) {
+            response = message.role().equals("assistant") ? message.content() : response;
         }
         return new RewardInput(
                 row.getAs("data_source"),
                 PromptSchema.messages(row, "prompt"),
                 completion,
                 response,
-                sampled,
+                sampledTokens,
                 row.getAs("ground_truth"),
                 json(row.getAs("extra")));
     }

@@ -19,6 +19,8 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * Which rows each optimizer step of an update sees, and in which order. Made on the driver from keys alone, by a seeded
@@ -32,9 +34,12 @@ public record UpdatePlan(int groupsInMiniBatch, int epochs, long seed) {
 
     private static final StructType PLAN = new StructType()
             .add("trajectory_id", DataTypes.StringType, false)
+            .add("segment_index", DataTypes.IntegerType, false)
             .add("mini_batch", DataTypes.IntegerType, false)
             .add("place", DataTypes.IntegerType, false)
             .add("rank", DataTypes.IntegerType, false);
+    private static final Seq<String> SEGMENT = CollectionConverters.asScala(List.of("trajectory_id", "segment_index"))
+            .toSeq();
     private static final long UPDATE = 0x555044; // apart from the seeds of samples
 
     /**
@@ -71,12 +76,8 @@ public record UpdatePlan(int groupsInMiniBatch, int epochs, long seed) {
                         "returns",
                         "rollout_is_weights",
                         "corrected_mask")
-                .join(
-                        tokens,
-                        scala.jdk.javaapi.CollectionConverters.asScala(List.of("trajectory_id", "segment_index"))
-                                .toSeq(),
-                        "inner")
-                .join(broadcast(plan(learnable, workloads(trajectories, ranks), iteration, ranks)), "trajectory_id");
+                .join(tokens, SEGMENT, "inner")
+                .join(broadcast(plan(learnable, workloads(trajectories, ranks), iteration, ranks)), SEGMENT, "inner");
     }
 
     /** The work that each trajectory makes, all its segments together; of one rank nobody asks. */
@@ -112,15 +113,28 @@ public record UpdatePlan(int groupsInMiniBatch, int epochs, long seed) {
         return dealt;
     }
 
+    /** The rank of each trajectory: its segments stay together, because sequence-level losses join them. */
+    private static Map<String, Integer> deal(List<Row> rows, Map<String, Long> workloads, int ranks) {
+        List<String> ids = rows.stream().map(row -> row.getString(3)).distinct().toList();
+        int[] dealt = deal(
+                ids.stream().mapToLong(id -> workloads.getOrDefault(id, 0L)).toArray(), ranks);
+        Map<String, Integer> ranksById = new HashMap<>();
+        for (int i = 0; i < dealt.length; i++) {
+            ranksById.put(ids.get(i), dealt[i]);
+        }
+        return ranksById;
+    }
+
     private Dataset<Row> plan(Dataset<Row> learnable, Map<String, Long> workloads, int iteration, int ranks) {
         TreeMap<String, List<Row>> groups = new TreeMap<>(TrajectoryKey.GROUP_ORDER);
         for (Row row : learnable
-                .select("group_id", "sample_index", "trajectory_id")
-                .distinct()
+                .select("group_id", "sample_index", "segment_index", "trajectory_id")
                 .collectAsList()) {
             groups.computeIfAbsent(row.getString(0), group -> new ArrayList<>()).add(row);
         }
-        groups.values().forEach(rows -> rows.sort(Comparator.comparingInt(row -> row.getInt(1))));
+        groups.values()
+                .forEach(rows -> rows.sort(Comparator.comparingInt((Row row) -> row.getInt(1))
+                        .thenComparingInt(row -> row.getInt(2))));
         List<List<Row>> ordered = List.copyOf(groups.values());
         int groupCount = ordered.size();
         List<Row> plan = new ArrayList<>();
@@ -128,18 +142,15 @@ public record UpdatePlan(int groupsInMiniBatch, int epochs, long seed) {
         for (int epoch = 0; epoch < epochs; epoch++) {
             for (int[] members :
                     MiniBatches.plan(groupCount, groupsInMiniBatch, SampleSeed.of(seed, iteration, UPDATE, epoch, 0))) {
-                List<String> ids = Arrays.stream(members)
+                List<Row> rows = Arrays.stream(members)
                         .mapToObj(ordered::get)
                         .flatMap(List::stream)
-                        .map(row -> row.getString(2))
                         .toList();
-                int[] dealt = deal(
-                        ids.stream()
-                                .mapToLong(id -> workloads.getOrDefault(id, 0L))
-                                .toArray(),
-                        ranks);
-                for (int place = 0; place < ids.size(); place++) {
-                    plan.add(RowFactory.create(ids.get(place), step, place, dealt[place]));
+                Map<String, Integer> dealt = deal(rows, workloads, ranks);
+                for (int place = 0; place < rows.size(); place++) {
+                    Row row = rows.get(place);
+                    plan.add(RowFactory.create(
+                            row.getString(3), row.getInt(2), step, place, dealt.get(row.getString(3))));
                 }
                 step++;
             }

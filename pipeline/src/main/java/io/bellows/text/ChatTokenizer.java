@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 
 /**
  * Conversations to token ids: a chat template with its tokenizer.
@@ -22,6 +23,7 @@ public final class ChatTokenizer implements AutoCloseable {
     private final ChatTemplate template;
     private final Tokenizer tokenizer;
     private final Map<String, Object> variables;
+    private volatile String endOfTurn; // found on first use
 
     /**
      * Joins a template and a tokenizer.
@@ -84,6 +86,36 @@ public final class ChatTokenizer implements AutoCloseable {
         RenderedText text = template.rendered(messages, tools, addGenerationPrompt, variables, content);
         int[] ids = tokenizer.encode(text.value(), text::isTemplateText);
         return new ChatPrompt(Tokenizer.withoutLoneSurrogates(text.value()), ids);
+    }
+
+    /** Renders a conversation without encoding it. */
+    RenderedText render(List<Message> messages, JsonNode tools, GenerationPrompt addGenerationPrompt) {
+        return template.rendered(ChatTemplate.toJson(messages), tools, addGenerationPrompt, variables, Map.of());
+    }
+
+    /** The ids of what a template wrote from a character on. */
+    int[] encodeFrom(RenderedText text, int start) {
+        return tokenizer.encode(
+                text.value().substring(start), (from, to) -> text.isTemplateText(start + from, start + to));
+    }
+
+    /** What the template writes right behind the model's turn, up to the end of its first token; empty if nothing. */
+    String endOfTurn() {
+        String known = endOfTurn;
+        if (known == null) {
+            known = findEndOfTurn();
+            endOfTurn = known;
+        }
+        return known;
+    }
+
+    private String findEndOfTurn() {
+        String mark = UUID.randomUUID().toString();
+        List<Message> turn = List.of(Message.of("user", "x"), Message.of("assistant", mark));
+        String text = render(turn, null, GenerationPrompt.NONE).value();
+        int at = text.indexOf(mark);
+        int[] ids = at < 0 ? new int[0] : tokenizer.encode(text.substring(at + mark.length()));
+        return ids.length == 0 ? "" : tokenizer.decode(new int[] {ids[0]}, SpecialTokens.KEEP);
     }
 
     /** The same tokenizer and template with other template variables; close only one of the two. */

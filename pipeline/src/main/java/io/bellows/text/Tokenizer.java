@@ -135,6 +135,11 @@ public final class Tokenizer implements AutoCloseable {
         return stopIds.clone();
     }
 
+    /** Whether an id is one of {@link #stopIds}. */
+    boolean isStop(int id) {
+        return IntStream.of(stopIds).anyMatch(stop -> stop == id);
+    }
+
     /** The id of a token by its text as the vocabulary writes it. */
     public OptionalInt idOf(String token) {
         Integer id = ids.get(token);

@@ -2,9 +2,13 @@ package io.bellows.training;
 
 import io.bellows.model.PackedSequences;
 import io.bellows.udfs.loss.Sequences;
+import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 
 /**
  * Rows that go through a model together, their response tokens laid end to end without padding.
@@ -14,8 +18,18 @@ import java.util.function.Function;
  */
 public record MicroBatch(List<TrainingSequence> rows, Sequences sequences) {
 
-    /** Lays out rows in the order given. */
+    /**
+     * Lays out rows in the order given.
+     *
+     * @param rows with every segment of their trajectories: rows of the same id are one trajectory
+     */
     static MicroBatch of(List<TrainingSequence> rows) {
+        Map<String, Long> tokens = new HashMap<>();
+        rows.forEach(row -> tokens.merge(row.id(), row.sampledTokens(), Long::sum));
+        return of(rows, rows.stream().mapToLong(row -> tokens.get(row.id())).toArray());
+    }
+
+    private static MicroBatch of(List<TrainingSequence> rows, long[] trajectoryTokens) {
         int[] bounds = new int[rows.size() + 1];
         for (int i = 0; i < rows.size(); i++) {
             bounds[i + 1] = bounds[i] + rows.get(i).responseIds().length;
@@ -24,7 +38,7 @@ public record MicroBatch(List<TrainingSequence> rows, Sequences sequences) {
         for (int i = 0; i < rows.size(); i++) {
             System.arraycopy(rows.get(i).mask(), 0, mask, bounds[i], rows.get(i).mask().length);
         }
-        return new MicroBatch(rows, Sequences.of(bounds, mask));
+        return new MicroBatch(rows, Sequences.segments(bounds, mask, trajectoryTokens));
     }
 
     /**
@@ -35,10 +49,26 @@ public record MicroBatch(List<TrainingSequence> rows, Sequences sequences) {
      * @return those with a response; empty when none has one
      */
     public static MicroBatch scored(List<TrainingSequence> rows) {
-        return of(rows.stream()
-                .filter(row -> row.responseIds().length > 0)
-                .sorted(Comparator.comparingInt(TrainingSequence::length))
-                .toList());
+        return of(rows).part(IntStream.range(0, rows.size()).toArray());
+    }
+
+    /**
+     * Some rows of this batch that a model can score, as {@link #scored} has them. They know of the segments of their
+     * trajectories that are elsewhere in this batch.
+     *
+     * @param members indices of rows
+     * @return those with a response; empty when none has one
+     */
+    MicroBatch part(int[] members) {
+        int[] kept = Arrays.stream(members)
+                .filter(i -> rows.get(i).responseIds().length > 0)
+                .boxed()
+                .sorted(Comparator.comparingInt(i -> rows.get(i).length()))
+                .mapToInt(i -> i)
+                .toArray();
+        return of(
+                Arrays.stream(kept).mapToObj(rows::get).toList(),
+                Arrays.stream(kept).mapToLong(sequences::trajectoryTokens).toArray());
     }
 
     /**

@@ -5,7 +5,6 @@ import io.bellows.udfs.loss.BatchTotals;
 import io.bellows.udfs.metrics.Metric;
 import io.bellows.udfs.metrics.Metrics;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -66,14 +65,13 @@ public final class Trainer {
         Objective.Prepared prepared =
                 settings.objective().prepare(model, settings.microBatching(), miniBatch, optimizer.stepsTaken(), ranks);
         List<TrainingSequence> batch = prepared.rows();
-        BatchTotals totals =
-                sharding.sum(settings.objective().totals(MicroBatch.of(batch).sequences()));
+        MicroBatch whole = MicroBatch.of(batch);
+        BatchTotals totals = sharding.sum(settings.objective().totals(whole.sequences()));
         Metrics metrics = prepared.metrics();
         List<TrainingSequence> notFinite = new ArrayList<>();
         int[] lengths = batch.stream().mapToInt(TrainingSequence::length).toArray();
         for (int[] members : settings.microBatching().plan(lengths)) {
-            MicroBatch micro = MicroBatch.scored(
-                    Arrays.stream(members).mapToObj(batch::get).toList());
+            MicroBatch micro = whole.part(members);
             if (!micro.rows().isEmpty()) {
                 Objective.Part part = settings.objective().accumulate(model, micro, totals);
                 metrics = metrics.merge(part.metrics());

@@ -5,7 +5,7 @@ import io.bellows.model.PackedSequences.Sequence;
 /**
  * One row of an update: a prompt, what followed it, and what the loss needs to know of each token that followed.
  *
- * @param id names the row in errors
+ * @param id names the row in errors; the rows of a trajectory, its segments, have the same one
  * @param promptIds tokens of the prompt, at least one
  * @param responseIds tokens after the prompt, R
  * @param mask whether the token was sampled by the policy (supervised: is to be learned), R
@@ -65,6 +65,15 @@ public record TrainingSequence(
                 returns,
                 weights,
                 selected);
+    }
+
+    /** Returns the number of sampled tokens of the response. */
+    long sampledTokens() {
+        long sampled = 0;
+        for (boolean bit : mask) {
+            sampled += bit ? 1 : 0;
+        }
+        return sampled;
     }
 
     /**

@@ -142,16 +142,24 @@ class Kernels(Module):
     # [N, H] and [V, H] -> [N, V] fp32; without a graph
     return torch.log_softmax(torch.to(torch.linear(h, head), 6).mul_(inverse_temperature), -1)
 
-  def token_scores(self, h: Tensor, head: Tensor, targets: Tensor, inverse_temperature: float, chunk: int) -> Tuple[Tensor, Tensor]:
-    # log p(target) and the entropy of each row's distribution, [N] and [N]; the logits live `chunk` rows at a time
+  def token_scores(self, h: Tensor, head: Tensor, targets: Tensor, inverse_temperature: float, chunk: int, squares: bool) -> List[Tensor]:
+    # log p(target) and the entropy of each row's distribution, and with `squares` the sum of its squared probabilities,
+    # [N] each; the logits live `chunk` rows at a time
     h = torch.to(h, head.dtype)
     log_probs = annotate(List[Tensor], [])
     entropies = annotate(List[Tensor], [])
+    sums = annotate(List[Tensor], [])
     for i in range(0, h.size(0), chunk):
       ls = self.log_softmax(h[i:i + chunk], head, inverse_temperature)
       log_probs.append(torch.squeeze(torch.gather(ls, 1, torch.unsqueeze(targets[i:i + chunk], 1)), 1))
-      entropies.append(-torch.sum(torch.exp(ls).mul_(ls), -1))
-    return (torch.cat(log_probs), torch.cat(entropies))
+      p = torch.exp(ls)
+      if squares:
+        sums.append(torch.sum(p * p, -1))
+      entropies.append(-torch.sum(p.mul_(ls), -1))
+    out = [torch.cat(log_probs), torch.cat(entropies)]
+    if squares:
+      out.append(torch.cat(sums))
+    return out
 
   def token_scores_backward(self, h: Tensor, head: Tensor, targets: Tensor, d_log_prob: Tensor, d_entropy: Tensor, d_head: Tensor, inverse_temperature: float, chunk: int) -> Tensor:
     # Recomputes the logits chunk by chunk, adds d(head) in place and returns d(h). At most three matrices of the size of

@@ -87,6 +87,27 @@ class DecoderTest {
         }
     }
 
+    @Test
+    void sumsOfSquaredProbabilitiesAreThoseOfTheLogits() {
+        GoldenModel golden = GoldenModel.named("qwen2");
+        try (Weights weights = Weights.load(kernels, golden.folder());
+                Decoder decoder = new Decoder(kernels, weights.config(), 64);
+                PtNDManager scope = kernels.newManager()) {
+            PackedSequences rows = pack(golden.rows("right"));
+            TokenScores scores = decoder.scoreWithSquares(weights, rows, 0.7);
+            NDArray probabilities = decoder.hidden(scope, weights, rows)
+                    .matMul(weights.head().transpose())
+                    .div(0.7f)
+                    .softmax(-1);
+            float[] expected =
+                    probabilities.mul(probabilities).sum(new int[] {1}).toFloatArray();
+            assertThat(scores.squaredProbabilities()).hasSameSizeAs(scores.logProbs());
+            assertThat(scores.squaredProbabilities()).containsExactly(expected, within(1e-5f));
+            assertThat(decoder.score(weights, rows, 0.7).logProbs()).isEqualTo(scores.logProbs());
+            assertThat(decoder.score(weights, rows, 0.7).squaredProbabilities()).isNull();
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("io.bellows.model.GoldenModel#names")
     void gradientsAndThreeAdamWStepsEqualTransformers(String name) {

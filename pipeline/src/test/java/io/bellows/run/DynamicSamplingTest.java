@@ -5,11 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.bellows.SparkTest;
 import io.bellows.config.BellowsConfig;
-import io.bellows.model.GoldenModel;
 import io.bellows.trajectory.Table;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.Dataset;
@@ -31,24 +29,11 @@ class DynamicSamplingTest extends SparkTest {
     private Path folder;
 
     private static BellowsConfig config(Path run, String... more) {
-        List<String> overrides = new ArrayList<>(List.of(
-                "data.train_files=" + GoldenModel.path("/data/gsm8k/test.jsonl"),
+        List<String> own = List.of(
                 "data.train_batch_size=" + GROUPS,
-                "data.max_prompt_length=200",
-                "data.max_response_length=12",
-                "data.filter_overlong_prompts=true",
-                "model.path=" + GoldenModel.named("qwen2").folder(),
-                "rollout.n=" + SAMPLES,
-                "rollout.max_num_seqs=8",
                 "algorithm.filter_groups.enable=true",
-                "actor.ppo_mini_batch_size=2",
-                "actor.optim.lr=0.001",
-                "reward.functions=[{name: format_match, pattern: '([aeiou].*){4}'}]",
-                "trainer.total_training_steps=2",
-                "trainer.deterministic=true",
-                "trainer.default_local_dir=" + run));
-        overrides.addAll(List.of(more));
-        return BellowsConfig.load(null, overrides);
+                "actor.ppo_mini_batch_size=2");
+        return TinyRun.config(run, TinyRun.with(own, more));
     }
 
     @BeforeAll
@@ -89,10 +74,10 @@ class DynamicSamplingTest extends SparkTest {
     void aRunStoppedBetweenRoundsGoesOnWithTheSameOnes() throws Exception {
         int[] rollouts = {0};
         Progress stop = new StopAtStage("gen", stage -> ++rollouts[0] == 2);
-        assertThatThrownBy(() -> new TrainLoop(spark, config(folder), stop).run())
-                .isInstanceOf(StopAtStage.Stopped.class);
-        new TrainLoop(spark, config(folder), Progress.NONE).run();
-        String weights = "checkpoints/000002/optimizer/actor.safetensors";
+        BellowsConfig first = config(folder, "trainer.total_training_steps=1");
+        assertThatThrownBy(() -> new TrainLoop(spark, first, stop).run()).isInstanceOf(StopAtStage.Stopped.class);
+        new TrainLoop(spark, first, Progress.NONE).run();
+        String weights = "checkpoints/000001/optimizer/actor.safetensors";
         assertThat(Files.readAllBytes(folder.resolve(weights)))
                 .isEqualTo(Files.readAllBytes(unbroken.resolve(weights)));
     }

@@ -1,6 +1,7 @@
 package io.bellows.stage;
 
 import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.expr;
 import static org.apache.spark.sql.functions.zip_with;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
@@ -14,6 +15,8 @@ import io.bellows.udfs.advantage.AdvantageRegistry;
 import io.bellows.udfs.advantage.Advantages;
 import io.bellows.udfs.advantage.GrpoAdvantage.Normalization;
 import io.bellows.udfs.advantage.Sample;
+import io.bellows.udfs.correction.RejectionRule;
+import io.bellows.udfs.correction.RolloutCorrection;
 import io.bellows.udfs.loss.KlPenalty;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -108,7 +111,42 @@ class AdvantageStageTest extends SparkTest {
         }
 
         Row logProbs() {
-            return RowFactory.create(id(), 0, mask, old, ref, values, squares, null, null, isRejected());
+            return segment(0, 0, mask.length);
+        }
+
+        /** The tokens from {@code start} to {@code end} as a segment of their own. */
+        Row segment(int index, int start, int end) {
+            return RowFactory.create(
+                    id(),
+                    index,
+                    Arrays.copyOfRange(mask, start, end),
+                    Arrays.copyOfRange(old, start, end),
+                    Arrays.copyOfRange(ref, start, end),
+                    Arrays.copyOfRange(values, start, end),
+                    Arrays.copyOfRange(squares, start, end),
+                    weights() == null ? null : Arrays.copyOfRange(weights(), start, end),
+                    null,
+                    isRejected());
+        }
+
+        /** The trajectory in segments, the last but one of them a single token that rollout correction rejected. */
+        List<Row> segments() {
+            int middle = mask.length / 2;
+            float[] one = new float[1];
+            boolean rejected = isRejected() || Arrays.stream(mask).anyMatch(m -> m == 1);
+            return List.of(
+                    segment(0, 0, middle),
+                    RowFactory.create(id(), 1, new int[1], one, one, one, one, one, null, rejected),
+                    segment(2, middle, mask.length));
+        }
+
+        /** Importance weights, of some trajectories. */
+        float[] weights() {
+            float[] weights = squares.clone();
+            for (int t = 0; t < weights.length; t++) {
+                weights[t] += 0.5f;
+            }
+            return group.endsWith("0") ? null : weights;
         }
 
         Row score() {
@@ -151,8 +189,11 @@ class AdvantageStageTest extends SparkTest {
             if (last >= 0 && reward != null) {
                 rewards[last] += reward;
             }
-            return Sample.of(score, rewards, sampled)
-                    .values(doubles(values))
+            Sample.Builder builder = Sample.of(score, rewards, sampled);
+            if (weights() != null) {
+                builder.importanceWeights(doubles(weights()));
+            }
+            return builder.values(doubles(values))
                     .logProbs(doubles(old))
                     .squaredProbabilities(doubles(squares))
                     .rewards(byKey())
@@ -225,6 +266,37 @@ class AdvantageStageTest extends SparkTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"gae", "gpg", "opo", "tir_optimal_token_baseline"})
+    void aTrajectoryInSegmentsIsOneSample(String name) {
+        List<Trajectory> batch = batch();
+        AdvantageStage stage = stage(name, KlPenalty.K1);
+        Dataset<Row> segments = spark.createDataFrame(
+                batch.stream().flatMap(row -> row.segments().stream()).toList(), LOG_PROBS);
+
+        Map<String, Row> whole = byId(stage.run(logProbs(batch), scores(batch), KL_COEF));
+        List<Row> parts = stage.run(segments.repartition(5), scores(batch), KL_COEF)
+                .orderBy("trajectory_id", "segment_index")
+                .collectAsList();
+
+        assertThat(parts).hasSize(3 * batch.size());
+        for (int i = 0; i < parts.size(); i += 3) {
+            Row expected = whole.get(parts.get(i).<String>getAs("trajectory_id"));
+            for (String column : List.of("token_level_rewards", "advantages", "returns")) {
+                assertThat(floats(parts.get(i + 1), column)).containsExactly(0f);
+                List<Float> joined = new ArrayList<>(floats(parts.get(i), column));
+                joined.addAll(floats(parts.get(i + 2), column));
+                assertClose(
+                        joined,
+                        floats(expected, column).stream()
+                                .mapToDouble(Float::doubleValue)
+                                .toArray());
+            }
+            assertThat(parts.subList(i, i + 3))
+                    .allSatisfy(part -> assertThat(part.<Double>getAs("reward")).isEqualTo(expected.getAs("reward")));
+        }
+    }
+
     @Test
     void theDivergenceAsAnExpressionIsThatOfTheFunction() {
         List<Trajectory> batch = batch();
@@ -265,6 +337,33 @@ class AdvantageStageTest extends SparkTest {
                 if (row.mask()[t] == 0) {
                     assertThat(tokens.get(t)).isZero();
                 }
+            }
+        }
+    }
+
+    @Test
+    void theDivergenceInTheRewardIsThatOfTokensThatRolloutCorrectionKept() {
+        List<Trajectory> batch = batch();
+        Dataset<Row> firstTokensFarOff = logProbs(batch)
+                .withColumn(
+                        "rollout_log_probs",
+                        expr("transform(old_log_probs, (p, t) -> CAST(IF(t = 0, p - 5, p) AS FLOAT))"));
+        RolloutCorrectionStage correction = new RolloutCorrectionStage(
+                RolloutCorrection.NONE.withRejection(RejectionRule.parse("token_k1", "0.5_2")));
+
+        Map<String, Row> actual =
+                byId(stage("grpo", KlPenalty.K1).run(correction.run(firstTokensFarOff), scores(batch), KL_COEF));
+
+        for (Trajectory row : batch) {
+            List<Float> rewards = floats(actual.get(row.id()), "token_level_rewards");
+            int last = IntStream.range(1, row.mask().length)
+                    .filter(t -> row.mask()[t] == 1)
+                    .max()
+                    .orElse(-1);
+            for (int t = 0; t < row.mask().length; t++) {
+                double divergence = t > 0 && row.mask()[t] == 1 ? KL_COEF * (row.old()[t] - row.ref()[t]) : 0;
+                double reward = t == last && row.reward() != null ? row.reward() : 0;
+                assertThat(rewards.get(t).doubleValue()).isCloseTo(reward - divergence, within(1e-6));
             }
         }
     }

@@ -18,10 +18,12 @@ import io.bellows.resident.ExecutorHost;
 import io.bellows.resident.ExecutorHost.Role;
 import io.bellows.resident.ResidentSettings;
 import io.bellows.resident.WeightsRef;
+import io.bellows.stage.LogProbStage.Squares;
 import io.bellows.training.MicroBatching;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -55,7 +57,8 @@ class LogProbStageTest extends SparkTest {
             .add("prompt_ids", DataTypes.createArrayType(DataTypes.IntegerType))
             .add("response_ids", DataTypes.createArrayType(DataTypes.IntegerType))
             .add("response_mask", DataTypes.createArrayType(DataTypes.IntegerType))
-            .add("rollout_log_probs", DataTypes.createArrayType(DataTypes.FloatType));
+            .add("rollout_log_probs", DataTypes.createArrayType(DataTypes.FloatType))
+            .add("metrics", DataTypes.createMapType(DataTypes.StringType, DataTypes.DoubleType));
 
     @TempDir
     private static Path critic;
@@ -96,7 +99,8 @@ class LogProbStageTest extends SparkTest {
                     IntStream.range(0, response.size())
                             .mapToObj(t -> t == TOOL ? 0 : 1)
                             .toList(),
-                    response.stream().map(id -> -id / 10f).toList()));
+                    response.stream().map(id -> -id / 10f).toList(),
+                    new HashMap<>()));
         }
         return spark.createDataFrame(rows, TRAJECTORIES);
     }
@@ -108,7 +112,7 @@ class LogProbStageTest extends SparkTest {
     private static List<Row> scored(MicroBatching microBatching, WeightsRef reference, WeightsRef critic) {
         Map<Role, MicroBatching> everywhere =
                 Map.of(Role.POLICY, microBatching, Role.REFERENCE, microBatching, Role.CRITIC, microBatching);
-        List<Row> rows = new ArrayList<>(new LogProbStage(RUN, SETTINGS, 1, everywhere, 2)
+        List<Row> rows = new ArrayList<>(new LogProbStage(RUN, SETTINGS, 1, Squares.SUMMED, everywhere, 2)
                 .run(trajectories(), POLICY, reference, critic)
                 .collectAsList());
         rows.sort(Comparator.comparing(row -> row.<String>getAs("trajectory_id")));
@@ -129,14 +133,16 @@ class LogProbStageTest extends SparkTest {
     @Test
     void withoutAPolicyThoseOfTheEngineStandForTheOldLogProbs() {
         Map<Role, MicroBatching> everywhere = Map.of();
-        List<Row> rows = new LogProbStage(RUN, SETTINGS, 1, everywhere, 2)
+        List<Row> rows = new LogProbStage(RUN, SETTINGS, 1, Squares.NONE, everywhere, 2)
                 .run(trajectories(), null, null, null)
                 .collectAsList();
 
         assertThat(rows)
                 .hasSize(ROWS)
                 .allSatisfy(row -> assertThat(row.<Float>getList(row.fieldIndex("old_log_probs")))
-                        .isEqualTo(row.getList(row.fieldIndex("rollout_log_probs"))));
+                        .isEqualTo(row.getList(row.fieldIndex("rollout_log_probs"))))
+                .allSatisfy(row ->
+                        assertThat(row.<Object>getAs("squared_probabilities")).isNull());
     }
 
     @Test
@@ -147,7 +153,7 @@ class LogProbStageTest extends SparkTest {
         for (MicroBatching cut :
                 List.of(MicroBatching.byRows(4), MicroBatching.byTokens(20), MicroBatching.byTokens(1000))) {
             List<Row> rows = scored(cut, POLICY, valued);
-            for (String column : List.of("old_log_probs", "ref_log_probs", "values")) {
+            for (String column : List.of("old_log_probs", "ref_log_probs", "squared_probabilities", "values")) {
                 assertSame(rows, oneByOne, column);
             }
         }

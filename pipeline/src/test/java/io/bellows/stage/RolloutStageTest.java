@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.bellows.SparkTest;
+import io.bellows.config.BellowsConfig;
 import io.bellows.data.PromptSchema;
 import io.bellows.engine.Admission;
 import io.bellows.engine.EngineStats;
 import io.bellows.engine.InferenceEngine;
+import io.bellows.env.EnvironmentSettings;
 import io.bellows.model.Activations;
 import io.bellows.model.ComputeType;
 import io.bellows.model.GoldenModel;
@@ -42,6 +44,8 @@ class RolloutStageTest extends SparkTest {
     private static final String RUN = "rollout-test";
     private static final ResidentSettings SETTINGS =
             new ResidentSettings(128, 2, 64, Admission.ORDERED, 1, ComputeType.FLOAT32, Activations.KEEP);
+    private static final EnvironmentSettings ENVIRONMENTS =
+            EnvironmentSettings.of(BellowsConfig.fromResolved(new JsonMapper().createObjectNode()));
     private static final Message COUNT = Message.of("user", "count");
     private static final WeightsRef WEIGHTS =
             WeightsRef.initial(GoldenModel.named("qwen2").folder().toString());
@@ -62,7 +66,7 @@ class RolloutStageTest extends SparkTest {
                 List.of(prompt), PromptSchema.PROMPT.add("position", DataTypes.IntegerType, false));
         RolloutSampling sampling = new RolloutSampling(
                 samples, RolloutSampling.Baseline.NONE, 1, -1, 1, 0, maxTokens, List.of(), 7, new HashMap<>());
-        return new RolloutStage(RUN, settings, sampling, 1).run(prompts, 1, WEIGHTS);
+        return new RolloutStage(RUN, settings, sampling, ENVIRONMENTS, 1).run(prompts, 1, WEIGHTS);
     }
 
     private static InferenceEngine engine() {

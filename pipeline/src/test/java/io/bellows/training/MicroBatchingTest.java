@@ -21,9 +21,11 @@ import io.bellows.udfs.batching.OversizeSequenceException;
 import io.bellows.udfs.loss.LossAggregation;
 import io.bellows.udfs.metrics.Metrics;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -210,6 +212,47 @@ class MicroBatchingTest {
                 assertThat(outcome.loss).isCloseTo(whole.loss, within(1e-6 * Math.max(1, Math.abs(whole.loss))));
                 assertThat(norm(difference(outcome.gradient, whole.gradient))).isLessThan(1e-5 * norm(whole.gradient));
             }
+        }
+    }
+
+    /** The rest of a response, as a row whose prompt is all that was before it: the model says the same about it. */
+    private static List<TrainingSequence> segments(TrainingSequence row) {
+        int cut = row.responseIds().length / 2;
+        return List.of(
+                part(row, row.promptIds(), 0, cut),
+                part(
+                        row,
+                        IntStream.concat(Arrays.stream(row.promptIds()), Arrays.stream(row.responseIds(), 0, cut))
+                                .toArray(),
+                        cut,
+                        row.responseIds().length));
+    }
+
+    private static TrainingSequence part(TrainingSequence row, int[] prompt, int start, int end) {
+        return new TrainingSequence(
+                row.id(),
+                prompt,
+                Arrays.copyOfRange(row.responseIds(), start, end),
+                Arrays.copyOfRange(row.mask(), start, end),
+                Arrays.copyOfRange(row.oldLogProbs(), start, end),
+                Arrays.copyOfRange(row.refLogProbs(), start, end),
+                Arrays.copyOfRange(row.advantages(), start, end),
+                Arrays.copyOfRange(row.values(), start, end),
+                Arrays.copyOfRange(row.returns(), start, end),
+                null,
+                null);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"POLICY", "CRITIC"})
+    void aTrajectoryInSegmentsCountsAsMuchAsInOnePiece(Trained trained) {
+        Outcome whole = step(trained, rows(), WHOLE);
+        List<TrainingSequence> segments =
+                rows().stream().flatMap(row -> segments(row).stream()).toList();
+        for (MicroBatching cut : List.of(WHOLE, MicroBatching.byRows(3))) {
+            Outcome outcome = step(trained, segments, cut);
+            assertThat(outcome.loss).isCloseTo(whole.loss, within(1e-6 * Math.max(1, Math.abs(whole.loss))));
+            assertThat(norm(difference(outcome.gradient, whole.gradient))).isLessThan(1e-5 * norm(whole.gradient));
         }
     }
 

@@ -29,15 +29,15 @@ public record BatchTotals(long tokens, long sequences, double lossScaleFactor) {
         }
     }
 
-    /** Totals of a batch of whole trajectories; those of several batches add by {@link #plus}. */
+    /** Totals of a batch of whole trajectories, each with all its segments; those of several batches add by {@link #plus}. */
     public static BatchTotals of(Sequences batch, double lossScaleFactor) {
-        long sequences = 0;
+        double sequences = 0;
         for (int i = 0; i < batch.count(); i++) {
             if (batch.sampledTokens(i) > 0) {
-                sequences++;
+                sequences += (double) batch.sampledTokens(i) / batch.trajectoryTokens(i); // shares that add up to 1
             }
         }
-        return new BatchTotals(batch.sampledTokens(), sequences, lossScaleFactor);
+        return new BatchTotals(batch.sampledTokens(), Math.round(sequences), lossScaleFactor);
     }
 
     /**

@@ -10,7 +10,8 @@ package io.bellows.udfs.loss;
  *
  * <p>{@code actor/pg_clipfrac} counts tokens with ℓ out of range and A positive, {@code actor/pg_clipfrac_lower} those with A negative.
  *
- * <p>Differs from verl on purpose: a sequence without a sampled token is not in the mean. A trajectory in segments is as many sequences.
+ * <p>Differs from verl on purpose: a sequence without a sampled token is not in the mean. Each segment of a trajectory has a
+ * ratio of its own; the mean takes the trajectory once.
  */
 public final class GeoMeanPolicyLoss implements PolicyLoss {
     private static final double EPSILON = 1e-10;

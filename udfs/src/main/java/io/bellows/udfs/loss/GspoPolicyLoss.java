@@ -8,7 +8,8 @@ package io.bellows.udfs.loss;
  * {@code loss = max(−A·s, −A·clip(s, 1 − clipLow, 1 + clipHigh))}. The gradient is that of GSPO-token (section 4.3): with s as a constant
  * times πθ/sg(πθ), so every token has its own advantage and the derivative −A·s, or 0 where the clip is active.
  *
- * <p>The aggregation is always {@code seq-mean-token-mean}, as in verl. The ratio of a trajectory in segments is that of each segment.
+ * <p>The aggregation is always {@code seq-mean-token-mean}, as in verl. Each segment of a trajectory has a ratio of its own; the
+ * mean takes the trajectory once.
  */
 public final class GspoPolicyLoss implements PolicyLoss {
     private static final double MAX_LOG_RATIO = 10;

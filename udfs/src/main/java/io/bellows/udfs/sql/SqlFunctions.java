@@ -31,6 +31,22 @@ public final class SqlFunctions {
             DataTypes.StringType,
             "kl or k1, abs, mse or k2, low_var_kl or k3, each also with +; default kl",
             "kl");
+    private static final Parameter RESPONSE = parameter("response", DataTypes.StringType, "the text to judge");
+    private static final Parameter TRUTH = parameter("ground_truth", DataTypes.StringType, "the reference answer");
+    private static final Parameter ANSWER = new Parameter(
+            "answer",
+            DataTypes.StringType,
+            "where the answer stands: auto, hash (after ####), boxed, last (the last number) or whole; default auto",
+            "auto");
+    private static final Parameter TOLERANCE = new Parameter(
+            "tolerance", DataTypes.DoubleType, "largest difference of numbers that are the same; default 0", 0.0);
+    private static final Parameter LETTER_CASE =
+            new Parameter("letter_case", DataTypes.StringType, "keep or ignore; default keep", "keep");
+    private static final Parameter COVERAGE = new Parameter(
+            "coverage",
+            DataTypes.StringType,
+            "find (the pattern is somewhere) or full (it is all of the response); default find",
+            "find");
     private static final List<Parameter> GROUP_OF_TOKENS = List.of(
             parameter("token_rewards", ARRAYS, "for each sample of a prompt, reward by token"),
             parameter("masks", MASKS, "for each sample, 1 for a sampled token"),
@@ -41,7 +57,7 @@ public final class SqlFunctions {
 
     /** The functions, by what they are about. */
     public static List<SqlFunction> all() {
-        return Stream.of(ofGroups(), ofTokens(), divergences(), statistics())
+        return Stream.of(ofGroups(), ofTokens(), rewards(), divergences(), statistics())
                 .flatMap(List::stream)
                 .toList();
     }
@@ -145,6 +161,41 @@ public final class SqlFunctions {
                         "[0.75,0.75]"));
     }
 
+    private static List<SqlFunction> rewards() {
+        return List.of(
+                reward(
+                        "number_match",
+                        "1 when the final answer is the number of the reference answer, else 0; null where that is no number",
+                        List.of(RESPONSE, TRUTH, ANSWER, TOLERANCE),
+                        "numberMatch",
+                        "number_match('3 + 4 = 7\\n#### 7.0', '7')",
+                        "1.0"),
+                reward(
+                        "exact_match",
+                        "1 when the answer is the reference answer, but for white space, else 0",
+                        List.of(RESPONSE, TRUTH, ANSWER, LETTER_CASE),
+                        "exactMatch",
+                        "exact_match('I say #### North', 'north', 'hash', 'ignore')",
+                        "1.0"),
+                reward(
+                        "format_match",
+                        "1 when a response has the form of a regular expression, else 0, in linear time",
+                        List.of(RESPONSE, parameter("pattern", DataTypes.StringType, "in RE2 syntax"), COVERAGE),
+                        "formatMatch",
+                        "format_match('so #### 7', '#### [0-9]+', 'full')",
+                        "0.0"),
+                reward(
+                        "length_reward",
+                        "0 for short responses, falling to -1 over the last tokens before the longest allowed (DAPO)",
+                        List.of(
+                                parameter("tokens", DataTypes.IntegerType, "sampled tokens"),
+                                parameter("max_length", DataTypes.IntegerType, "tokens at which it is -1"),
+                                parameter("buffer", DataTypes.IntegerType, "how many tokens before that it starts")),
+                        "lengthReward",
+                        "length_reward(85, 100, 20)",
+                        "-0.25"));
+    }
+
     private static List<SqlFunction> divergences() {
         return List.of(
                 new SqlFunction(
@@ -228,6 +279,12 @@ public final class SqlFunctions {
     private static SqlFunction advantage(
             String name, String usage, List<Parameter> parameters, String method, String example, String result) {
         return new SqlFunction(name, usage, parameters, DOUBLES, AdvantageFunctions.class, method, example, result);
+    }
+
+    private static SqlFunction reward(
+            String name, String usage, List<Parameter> parameters, String method, String example, String result) {
+        return new SqlFunction(
+                name, usage, parameters, DataTypes.DoubleType, RewardFunctions.class, method, example, result);
     }
 
     private static SqlFunction groupOfTokens(String name, String method, String usage) {

@@ -82,6 +82,14 @@ class LossAggregationTest {
 
         double[] expected = mode.weights(whole, totals);
 
+        assertThat(BatchTotals.of(
+                        Sequences.segments(
+                                new int[] {0, 1, 4, 5},
+                                new boolean[] {true, true, true, true, true},
+                                new long[] {4, 4, 1}),
+                        10))
+                .as("a trajectory counts once")
+                .isEqualTo(totals);
         assertThat(mode.weights(first, totals)).containsExactly(expected[0]);
         assertThat(mode.weights(second, totals)).containsExactly(expected[1], expected[2], expected[3], expected[4]);
     }

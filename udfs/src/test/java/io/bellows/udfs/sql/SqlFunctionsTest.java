@@ -88,10 +88,24 @@ class SqlFunctionsTest {
     }
 
     @Test
+    void aReferenceAnswerThatIsNoNumberHasNoScore() {
+        Row row = spark.sql("SELECT number_match('#### 7', 'north') a, number_match(NULL, '7') b,"
+                        + " number_match('1 of 3.2', '3', 'last', 0.5) c")
+                .head();
+
+        assertThat(row.isNullAt(0)).isTrue();
+        assertThat(row.isNullAt(1)).isTrue();
+        assertThat(row.getDouble(2)).isEqualTo(1.0);
+    }
+
+    @Test
     void aCallThatDoesNotFitSaysHowToWriteIt() {
         assertThatThrownBy(() -> spark.sql("SELECT opo_advantage(array(1))"))
                 .hasMessageContaining(
                         "Invalid call of opo_advantage with 1 arguments: write opo_advantage(scores, lengths)");
+        assertThatThrownBy(() ->
+                        spark.sql("SELECT exact_match('a', 'a', 'middle')").collectAsList())
+                .hasStackTraceContaining("Invalid answer 'middle': use one of [auto, hash, boxed, last, whole]");
         assertThatThrownBy(() -> spark.sql("SELECT kl_penalty(0, 0, 'k9')").collectAsList())
                 .hasStackTraceContaining("Unsupported KL penalty 'k9'");
     }

@@ -1,17 +1,19 @@
-package io.bellows.reward;
+package io.bellows.udfs.reward;
 
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
+import java.io.Serializable;
 
-/**
- * 1 when the response has the form of an RE2 regular expression, else 0; matched in time linear in the response.
- * Unscored without a response.
- */
-final class FormatMatch implements RewardFunction {
+/** 1 when the response has the form of an RE2 regular expression, else 0; matched in time linear in the response. */
+public final class FormatMatch implements Serializable {
+
+    private static final long serialVersionUID = 1L;
 
     /** How much of the response the pattern must cover. */
-    enum Coverage {
+    public enum Coverage {
+        /** Any part of it. */
         FIND,
+        /** All of it. */
         FULL
     }
 
@@ -23,7 +25,7 @@ final class FormatMatch implements RewardFunction {
      *
      * @throws IllegalArgumentException when RE2 cannot read it, as with back references and look-around
      */
-    FormatMatch(String pattern, Coverage coverage) {
+    public FormatMatch(String pattern, Coverage coverage) {
         try {
             this.pattern = Pattern.compile(pattern);
         } catch (PatternSyntaxException e) {
@@ -35,14 +37,15 @@ final class FormatMatch implements RewardFunction {
         this.coverage = coverage;
     }
 
-    @Override
-    public RewardOutcome score(RewardInput input) {
-        if (input.response() == null) {
-            return RewardOutcome.unscored("no response");
-        }
+    /**
+     * Scores a response.
+     *
+     * @return 1 or 0
+     */
+    public double score(String response) {
         boolean matches = coverage == Coverage.FULL
-                ? pattern.matches(input.response())
-                : pattern.matcher(input.response()).find();
-        return RewardOutcome.of(matches ? 1 : 0);
+                ? pattern.matches(response)
+                : pattern.matcher(response).find();
+        return matches ? 1 : 0;
     }
 }

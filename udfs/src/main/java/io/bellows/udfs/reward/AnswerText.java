@@ -1,4 +1,4 @@
-package io.bellows.reward;
+package io.bellows.udfs.reward;
 
 import java.util.Optional;
 

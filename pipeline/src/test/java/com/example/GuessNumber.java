@@ -21,7 +21,7 @@ public final class GuessNumber implements EnvironmentFactory {
         return new Game();
     }
 
-    private static final class Game extends MultiTurnEnv {
+    static final class Game extends MultiTurnEnv {
         private int number;
         private boolean found;
 
@@ -54,7 +54,11 @@ public final class GuessNumber implements EnvironmentFactory {
         }
 
         private static int firstDigit(String text) {
-            return text.chars().filter(Character::isDigit).map(Character::getNumericValue).findFirst().orElse(-1);
+            return text.chars()
+                    .filter(Character::isDigit)
+                    .map(Character::getNumericValue)
+                    .findFirst()
+                    .orElse(-1);
         }
     }
 }

@@ -72,7 +72,8 @@ public record RolloutConfig(
     public record MultiTurn(
             @Setting(
                     value = "false",
-                    about = "Rows without the column agent_name use tools: rollout.agent.default_agent_loop is tool_agent")
+                    about =
+                            "Rows without the column agent_name use tools: rollout.agent.default_agent_loop is tool_agent")
             boolean enable,
 
             @Setting(value = "null", min = 1, about = "Most turns of the model in a trajectory; null: no limit")
@@ -116,7 +117,8 @@ public record RolloutConfig(
     public record Agent(
             @Setting(
                     value = "single_turn",
-                    about = "Environment of rows without the column agent_name: single_turn, tool_agent, or one of a jar")
+                    about =
+                            "Environment of rows without the column agent_name: single_turn, tool_agent, or one of a jar")
             String defaultAgentLoop,
 
             @Setting(

@@ -170,8 +170,8 @@ final class Rules {
         EnvironmentSettings settings = EnvironmentSettings.of(config);
         List<String> known = new Environments(settings).names();
         if (!known.contains(Environments.canonical(settings.defaultEnvironment()))) {
-            errors.add("Invalid rollout.agent.default_agent_loop = '" + settings.defaultEnvironment()
-                    + "': use one of " + String.join(", ", known));
+            errors.add("Invalid rollout.agent.default_agent_loop = '" + settings.defaultEnvironment() + "': use one of "
+                    + String.join(", ", known));
         }
     }
 

@@ -34,8 +34,8 @@ public final class Environments implements AutoCloseable {
 
     private void add(EnvironmentFactory factory) {
         if (known.putIfAbsent(factory.name(), factory) != null) {
-            throw new IllegalArgumentException("Invalid environment '" + factory.name()
-                    + "': two of that name are on the class path; rename one");
+            throw new IllegalArgumentException(
+                    "Invalid environment '" + factory.name() + "': two of that name are on the class path; rename one");
         }
     }
 
@@ -57,8 +57,7 @@ public final class Environments implements AutoCloseable {
     public synchronized EnvironmentFactory named(String name) {
         EnvironmentFactory factory = known.get(canonical(name));
         if (factory == null) {
-            throw new IllegalArgumentException(
-                    "Unsupported environment '" + name + "': expected one of " + names());
+            throw new IllegalArgumentException("Unsupported environment '" + name + "': expected one of " + names());
         }
         if (!open.containsKey(factory.name())) {
             factory.open(settings);

@@ -90,8 +90,8 @@ final class Handlers {
     }
 
     private static void check(Method method, Annotation annotation) {
-        String what = "Invalid @" + annotation.annotationType().getSimpleName() + " " + method.getDeclaringClass().getName()
-                + "." + method.getName() + ": ";
+        String what = "Invalid @" + annotation.annotationType().getSimpleName() + " "
+                + method.getDeclaringClass().getName() + "." + method.getName() + ": ";
         if (Modifier.isStatic(method.getModifiers()) || Modifier.isPrivate(method.getModifiers())) {
             throw new IllegalArgumentException(what + "a static or private method; make it an instance method");
         }

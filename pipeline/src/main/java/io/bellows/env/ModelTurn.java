@@ -14,7 +14,13 @@ import java.util.function.Function;
  * @param millis how long it took
  */
 @SuppressWarnings("ArrayRecordComponent") // carried, never compared
-public record ModelTurn(int[] ids, float[] logProbs, Function<SpecialTokens, String> decoder, Finish finish, long weightsVersion, long millis) {
+public record ModelTurn(
+        int[] ids,
+        float[] logProbs,
+        Function<SpecialTokens, String> decoder,
+        Finish finish,
+        long weightsVersion,
+        long millis) {
 
     /** The text of the tokens, without special tokens. */
     public String text() {

@@ -135,6 +135,7 @@ public abstract class MultiTurnEnv {
      * @param workers run the environment's code
      * @return the state once all is done; fails only if the model is of no use any more
      */
+    @SuppressWarnings("FutureReturnValueIgnored") // the inner future is composed at the end
     public final CompletableFuture<State> rollout(State state, ModelClient model, Workers workers) {
         return step(state, workers, this::begin)
                 .thenCompose(begun -> turns(state, model, workers))
@@ -332,7 +333,8 @@ public abstract class MultiTurnEnv {
 
     private static Throwable cause(Throwable failure) {
         Throwable cause = failure;
-        while ((cause instanceof CompletionException || cause instanceof ExecutionException) && cause.getCause() != null) {
+        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+                && cause.getCause() != null) {
             cause = cause.getCause();
         }
         return cause;
@@ -359,11 +361,12 @@ public abstract class MultiTurnEnv {
                 // Counted below; the others run all the same.
             }
         };
-        return workers.runAlways(work, state.limits().cleanupTimeout().toNanos()).thenAccept(ending -> {
-            if (!clean[0]) {
-                state.noteCleanupFailure();
-            }
-        });
+        return workers.runAlways(work, state.limits().cleanupTimeout().toNanos())
+                .thenAccept(ending -> {
+                    if (!clean[0]) {
+                        state.noteCleanupFailure();
+                    }
+                });
     }
 
     private static CompletableFuture<Void> done() {

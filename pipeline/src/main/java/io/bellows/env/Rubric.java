@@ -134,8 +134,9 @@ public final class Rubric {
             return state;
         }
         if (!parameter.isNamePresent()) {
-            throw new IllegalArgumentException("Cannot give " + parameter.getDeclaringExecutable().getName()
-                    + " its arguments: their names are not in the class file; compile with javac -parameters");
+            throw new IllegalArgumentException(
+                    "Cannot give " + parameter.getDeclaringExecutable().getName()
+                            + " its arguments: their names are not in the class file; compile with javac -parameters");
         }
         return switch (parameter.getName()) {
             case "prompt" -> state.prompt();
@@ -160,8 +161,9 @@ public final class Rubric {
         JsonNode columns = state.example().columns();
         JsonNode value = columns.has(parameter.getName()) ? columns.get(parameter.getName()) : columns.get(name);
         if (value == null) {
-            throw new IllegalArgumentException("Cannot give the argument '" + parameter.getName() + "': the row has no such"
-                    + " column; name one of prompt, completion, response, answer, info, state or a column");
+            throw new IllegalArgumentException(
+                    "Cannot give the argument '" + parameter.getName() + "': the row has no such"
+                            + " column; name one of prompt, completion, response, answer, info, state or a column");
         }
         return parameter.getType() == JsonNode.class ? value : JSON.convertValue(value, parameter.getType());
     }

@@ -486,8 +486,9 @@ public final class State {
 
     private void requireLive() {
         if (abandoned) {
-            throw new IllegalStateException("Cannot change the state of a trajectory that has ended: a step of it ignored"
-                    + " the deadline and its interruption; end steps when they are interrupted");
+            throw new IllegalStateException(
+                    "Cannot change the state of a trajectory that has ended: a step of it ignored"
+                            + " the deadline and its interruption; end steps when they are interrupted");
         }
     }
 

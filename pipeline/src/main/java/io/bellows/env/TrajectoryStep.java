@@ -46,13 +46,31 @@ public record TrajectoryStep(
 
     TrajectoryStep withReward(double value) {
         return new TrajectoryStep(
-                segmentIndex, contextIds, completionIds, logProbs, promptMessages, message, finish, value,
-                weightsVersion, modelMillis, envMillis);
+                segmentIndex,
+                contextIds,
+                completionIds,
+                logProbs,
+                promptMessages,
+                message,
+                finish,
+                value,
+                weightsVersion,
+                modelMillis,
+                envMillis);
     }
 
     TrajectoryStep withEnvMillis(long millis) {
         return new TrajectoryStep(
-                segmentIndex, contextIds, completionIds, logProbs, promptMessages, message, finish, reward,
-                weightsVersion, modelMillis, millis);
+                segmentIndex,
+                contextIds,
+                completionIds,
+                logProbs,
+                promptMessages,
+                message,
+                finish,
+                reward,
+                weightsVersion,
+                modelMillis,
+                millis);
     }
 }

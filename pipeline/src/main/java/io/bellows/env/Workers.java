@@ -229,6 +229,7 @@ public final class Workers implements AutoCloseable {
      * @param nanos time until then; {@link Long#MAX_VALUE} for no limit
      * @return the turn, or null where none came in time
      */
+    @SuppressWarnings("FutureReturnValueIgnored") // failures go on to the future that is returned
     CompletableFuture<ModelTurn> await(ModelClient.Call call, long nanos) {
         CompletableFuture<ModelTurn> turn = new CompletableFuture<>();
         boolean tooLate;

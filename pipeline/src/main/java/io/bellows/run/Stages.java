@@ -168,10 +168,9 @@ record Stages(
             WeightedRewards rewards) {
         RolloutSampling sampling = RolloutSampling.validation(config);
         EnvironmentSettings environments = EnvironmentSettings.of(config);
-        RolloutStage sampled =
-                sampling.temperature() > 0
-                        ? new RolloutStage(runId, resident, sampling, environments, partitions)
-                        : null;
+        RolloutStage sampled = sampling.temperature() > 0
+                ? new RolloutStage(runId, resident, sampling, environments, partitions)
+                : null;
         RolloutStage greedy = new RolloutStage(runId, resident, sampling.greedy(), environments, partitions);
         return new Validation(heldOut, greedy, sampled, score, rewards.names().get(0));
     }

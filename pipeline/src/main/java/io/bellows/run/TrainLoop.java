@@ -155,8 +155,7 @@ public final class TrainLoop {
         for (int i = next; i <= Math.min(iterations, only); i++) {
             IterationState before = run.latestState().orElse(IterationState.initial(seed, null));
             boolean due = i == iterations || isDue(config.trainer().testFreq(), i);
-            Optional<Iteration.Result> result = new Iteration(
-                            spark, config, progress, run, stages, i, before, models)
+            Optional<Iteration.Result> result = new Iteration(spark, config, progress, run, stages, i, before, models)
                     .run(rollouts, validates && due, until);
             if (result.isEmpty()) {
                 return;

@@ -155,6 +155,7 @@ final class EngineModel implements ModelClient {
                     && Arrays.equals(request.promptIds(), other.request.promptIds());
         }
 
+        @SuppressWarnings("FutureReturnValueIgnored") // failures go on to the turn
         void submitted(CompletableFuture<Generation> future) {
             synchronized (this) {
                 generation = future;
@@ -196,12 +197,11 @@ final class EngineModel implements ModelClient {
     }
 
     private ModelTurn modelTurn(Generation generation) {
-        ModelTurn.Finish finish =
-                switch (generation.finishReason()) {
-                    case STOP -> ModelTurn.Finish.STOP;
-                    case LENGTH -> ModelTurn.Finish.LENGTH;
-                    case ABORTED -> ModelTurn.Finish.ABORT;
-                };
+        ModelTurn.Finish finish = switch (generation.finishReason()) {
+            case STOP -> ModelTurn.Finish.STOP;
+            case LENGTH -> ModelTurn.Finish.LENGTH;
+            case ABORTED -> ModelTurn.Finish.ABORT;
+        };
         return new ModelTurn(
                 generation.ids(),
                 generation.logProbs(),
@@ -232,7 +232,8 @@ final class EngineModel implements ModelClient {
             }
             groups.get(groups.size() - 1).add(call);
         });
-        List<GenerationRequest> requests = groups.stream().map(EngineModel::request).toList();
+        List<GenerationRequest> requests =
+                groups.stream().map(EngineModel::request).toList();
         List<List<CompletableFuture<Generation>>> generations;
         try {
             generations = engine.submitAll(requests);

@@ -9,8 +9,8 @@ import io.bellows.engine.Admission;
 import io.bellows.env.EnvironmentFactory;
 import io.bellows.env.Environments;
 import io.bellows.env.Example;
-import io.bellows.env.MultiTurnEnv;
 import io.bellows.env.ModelRequest.TrajectoryId;
+import io.bellows.env.MultiTurnEnv;
 import io.bellows.env.RolloutLimits;
 import io.bellows.env.SingleTurnEnv;
 import io.bellows.env.State;
@@ -163,6 +163,7 @@ final class RolloutTask {
         }
     }
 
+    @SuppressWarnings("FutureReturnValueIgnored") // what failed is taken from the queue
     private void open(Prompt prompt) {
         List<TrajectoryId> ids = trajectories(prompt).toList();
         if (!ordered) {
@@ -202,8 +203,8 @@ final class RolloutTask {
     private PromptEncoder sharedEncoder() {
         record Key(List<io.bellows.text.Message> messages, JsonNode tools) {}
         ConcurrentHashMap<Key, ChatPrompt> encoded = new ConcurrentHashMap<>();
-        return (messages, tools, end) -> encoded.computeIfAbsent(
-                new Key(messages, tools), key -> text.encode(key.messages(), key.tools(), end));
+        return (messages, tools, end) ->
+                encoded.computeIfAbsent(new Key(messages, tools), key -> text.encode(key.messages(), key.tools(), end));
     }
 
     // ---- rows out
@@ -223,6 +224,7 @@ final class RolloutTask {
         }
     }
 
+    @SuppressWarnings("CollectionUndefinedEquality") // futures by identity
     private List<Row> rowsOf(Running running) {
         State state;
         try {
@@ -230,8 +232,7 @@ final class RolloutTask {
             open.remove(running.rollout());
         } catch (ExecutionException | CompletionException e) {
             // The engine is gone, not the trajectory: there is nothing to make of the others either.
-            throw new IllegalStateException(
-                    "Cannot roll out: " + e.getCause().getMessage(), e.getCause());
+            throw new IllegalStateException("Cannot roll out: " + e.getCause().getMessage(), e.getCause());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("Cannot roll out: the task was interrupted", e);

@@ -133,8 +133,8 @@ public record UpdatePlan(int groupsInMiniBatch, int epochs, long seed) {
             groups.computeIfAbsent(row.getString(0), group -> new ArrayList<>()).add(row);
         }
         groups.values()
-                .forEach(rows -> rows.sort(Comparator.comparingInt((Row row) -> row.getInt(1))
-                        .thenComparingInt(row -> row.getInt(2))));
+                .forEach(rows -> rows.sort(
+                        Comparator.comparingInt((Row row) -> row.getInt(1)).thenComparingInt(row -> row.getInt(2))));
         List<List<Row>> ordered = List.copyOf(groups.values());
         int groupCount = ordered.size();
         List<Row> plan = new ArrayList<>();

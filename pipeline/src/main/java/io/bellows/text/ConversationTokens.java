@@ -123,8 +123,7 @@ public final class ConversationTokens {
         String mark = UUID.randomUUID().toString();
         List<Message> marked = new ArrayList<>(messages);
         Message message = messages.get(index);
-        marked.set(
-                index, new Message(message.role(), mark, message.toolCalls(), message.toolCallId(), message.name()));
+        marked.set(index, new Message(message.role(), mark, message.toolCalls(), message.toolCallId(), message.name()));
         String other = text.render(marked, tools, GenerationPrompt.ADD).value();
         int at = other.indexOf(mark);
         return at >= 0 && whole.startsWith(other.substring(0, at)) ? other.substring(0, at) : null;

@@ -47,8 +47,8 @@ public final class Passes {
                 rows.stream().filter(row -> row.responseIds().length > 0).toList();
         int[] lengths = answered.stream().mapToInt(TrainingSequence::length).toArray();
         for (int[] members : batching.plan(lengths)) {
-            MicroBatch micro =
-                    MicroBatch.scored(Arrays.stream(members).mapToObj(answered::get).toList());
+            MicroBatch micro = MicroBatch.scored(
+                    Arrays.stream(members).mapToObj(answered::get).toList());
             List<float[]> all = pass.apply(micro.packed());
             for (int i = 0; i < micro.rows().size(); i++) {
                 int start = micro.sequences().start(i);

@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Several hundred trajectories of environments and models that do what they should not. */
+@SuppressWarnings({"UnusedMethod", "UnusedVariable", "InfiniteRecursion"}) // handlers are found by their annotations
 class ChaosTest extends EnvironmentTest {
 
     private static final int EACH = 40;
@@ -108,7 +109,8 @@ class ChaosTest extends EnvironmentTest {
             case MODEL_SILENT -> new CompletableFuture<>();
             case GARBAGE -> {
                 Random random = new Random(request.trajectory().sampleIndex());
-                int[] ids = random.ints(20, 0, chat.tokenizer().vocabSize() + 50).toArray();
+                int[] ids =
+                        random.ints(20, 0, chat.tokenizer().vocabSize() + 50).toArray();
                 yield CompletableFuture.completedFuture(
                         ScriptedModel.turn(chat.tokenizer(), ids, ModelTurn.Finish.STOP));
             }
@@ -124,7 +126,7 @@ class ChaosTest extends EnvironmentTest {
     void noTrajectoryIsLostOrDoubledAndEveryRecordSaysWhatHappened() throws Exception {
         RolloutLimits limits = new RolloutLimits(400, 1000, 2000, Duration.ofSeconds(60), Duration.ofSeconds(5));
         RolloutLimits hasty = new RolloutLimits(400, 1000, 2000, Duration.ofMillis(1500), Duration.ofSeconds(5));
-        ScriptedModel model = new ScriptedModel(chat.tokenizer(), this::answer);
+        ScriptedModel model = new ScriptedModel(this::answer);
         try (Workers many = new Workers(128, Duration.ofMillis(300))) {
             Map<Integer, CompletableFuture<State>> running = new HashMap<>();
             for (int index = 0; index < EACH * Fault.values().length; index++) {

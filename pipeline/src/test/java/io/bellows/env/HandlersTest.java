@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.bellows.env.Handlers.Handler;
 import org.junit.jupiter.api.Test;
 
+@SuppressWarnings({"UnusedMethod", "UnusedVariable", "InfiniteRecursion"}) // handlers are found by their annotations
 class HandlersTest {
 
     private static class Base {

@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** The loop: what ends a trajectory, and what the record says of it. */
+@SuppressWarnings({"UnusedMethod", "UnusedVariable", "InfiniteRecursion"}) // handlers are found by their annotations
 class MultiTurnEnvTest extends EnvironmentTest {
 
     /** Answers every turn with "go on". */
@@ -89,16 +90,20 @@ class MultiTurnEnvTest extends EnvironmentTest {
     void theTokenBudgetCountsWhatTheEnvironmentPutsIn() throws Exception {
         ScriptedModel roomy = saying("one", "two", "three");
         State whole = rollOut(new Talk(3), roomy);
-        int used = whole.trajectory().get(0).completionIds().length + whole.trajectory().get(1).contextIds().length;
+        int used = whole.trajectory().get(0).completionIds().length
+                + whole.trajectory().get(1).contextIds().length;
 
         ScriptedModel model = saying("one", "two", "three");
-        State exact = rollOut(new Talk(3), state(new RolloutLimits(400, used, 2000, null, Duration.ofSeconds(1))), model);
+        State exact =
+                rollOut(new Talk(3), state(new RolloutLimits(400, used, 2000, null, Duration.ofSeconds(1))), model);
         assertThat(exact.outcome()).isEqualTo(Outcome.truncated("max_response_length"));
         assertThat(model.requests).hasSize(1);
         assertThat(exact.trajectory()).hasSize(1); // the answer of the environment is in no ids
 
         State one = rollOut(
-                new Talk(3), state(new RolloutLimits(400, used + 1, 2000, null, Duration.ofSeconds(1))), saying("one", "two"));
+                new Talk(3),
+                state(new RolloutLimits(400, used + 1, 2000, null, Duration.ofSeconds(1))),
+                saying("one", "two"));
         assertThat(one.trajectory()).hasSize(2);
         assertThat(one.lastStep().completionIds()).hasSize(1);
         assertThat(one.outcome()).isEqualTo(Outcome.truncated("max_response_length"));
@@ -107,7 +112,9 @@ class MultiTurnEnvTest extends EnvironmentTest {
     @Test
     void aTurnCutByLengthTruncatesTheTrajectory() throws Exception {
         State state = rollOut(
-                new SingleTurnEnv(), state(new RolloutLimits(400, 3, 2000, null, Duration.ofSeconds(1))), saying("a b c d e f g"));
+                new SingleTurnEnv(),
+                state(new RolloutLimits(400, 3, 2000, null, Duration.ofSeconds(1))),
+                saying("a b c d e f g"));
         assertThat(state.outcome()).isEqualTo(Outcome.truncated("max_response_length"));
         assertThat(state.lastStep().completionIds()).hasSize(3);
     }
@@ -168,8 +175,7 @@ class MultiTurnEnvTest extends EnvironmentTest {
                     }
                 },
                 saying("a"));
-        assertThat(state.outcome())
-                .isEqualTo(new Outcome(Outcome.Status.FAILED, "has_error", "sandbox", "it is gone"));
+        assertThat(state.outcome()).isEqualTo(new Outcome(Outcome.Status.FAILED, "has_error", "sandbox", "it is gone"));
         assertThat(state.trajectory()).hasSize(1);
     }
 
@@ -201,8 +207,8 @@ class MultiTurnEnvTest extends EnvironmentTest {
 
     @Test
     void aTurnThatTheModelCannotCompleteFabricatesNoToken() throws Exception {
-        ScriptedModel model = new ScriptedModel(
-                chat.tokenizer(), request -> CompletableFuture.failedFuture(new ModelException("no logits", null)));
+        ScriptedModel model =
+                new ScriptedModel(request -> CompletableFuture.failedFuture(new ModelException("no logits", null)));
         State state = rollOut(new Talk(), model);
         assertThat(state.error()).isEqualTo(new Failure("generation", "no logits"));
         assertThat(state.trajectory()).isEmpty();
@@ -211,8 +217,8 @@ class MultiTurnEnvTest extends EnvironmentTest {
     @Test
     void aModelThatIsGoneFailsTheRolloutAfterTheCleanup() {
         AtomicInteger cleaned = new AtomicInteger();
-        ScriptedModel model = new ScriptedModel(
-                chat.tokenizer(), request -> CompletableFuture.failedFuture(new IllegalStateException("closed")));
+        ScriptedModel model =
+                new ScriptedModel(request -> CompletableFuture.failedFuture(new IllegalStateException("closed")));
         MultiTurnEnv environment = new Talk() {
             @Cleanup
             protected void free(State state) {
@@ -292,7 +298,7 @@ class MultiTurnEnvTest extends EnvironmentTest {
 
     @Test
     void aModelThatDoesNotAnswerInTimeTruncates() throws Exception {
-        ScriptedModel model = new ScriptedModel(chat.tokenizer(), request -> new CompletableFuture<>());
+        ScriptedModel model = new ScriptedModel(request -> new CompletableFuture<>());
         State state = rollOut(new Talk(), state(within(Duration.ofMillis(200))), model);
         assertThat(state.outcome()).isEqualTo(Outcome.truncated("timeout"));
         assertThat(state.trajectory()).isEmpty();
@@ -342,8 +348,7 @@ class MultiTurnEnvTest extends EnvironmentTest {
                 }
             };
             ScriptedModel model = fault.equals("model")
-                    ? new ScriptedModel(
-                            chat.tokenizer(), request -> CompletableFuture.failedFuture(new ModelException("x", null)))
+                    ? new ScriptedModel(request -> CompletableFuture.failedFuture(new ModelException("x", null)))
                     : saying("a", "b");
             State state = rollOut(environment, state(within(Duration.ofMillis(500))), model);
             assertThat(state.metrics()).containsEntry("cleanup_failures", 1.0);
@@ -397,7 +402,8 @@ class MultiTurnEnvTest extends EnvironmentTest {
         state.put("clues", 3);
         assertThat(state.get("clues", Integer.class)).isEqualTo(3);
         assertThat(state.get("answer")).isEqualTo("4");
-        for (String name : List.of("answer", "prompt", "info", "example_id", "stop_condition", "is_completed", "error")) {
+        for (String name :
+                List.of("answer", "prompt", "info", "example_id", "stop_condition", "is_completed", "error")) {
             assertThatThrownBy(() -> state.put(name, 1)).hasMessageContaining("Invalid state field '" + name + "'");
         }
     }

@@ -12,20 +12,18 @@ import java.util.function.Function;
 /** A model that says what a test wants, as tokens of a real tokenizer. */
 final class ScriptedModel implements ModelClient {
 
-    private final Tokenizer tokenizer;
     private final Function<ModelRequest, CompletableFuture<ModelTurn>> script;
     final List<ModelRequest> requests = Collections.synchronizedList(new ArrayList<>());
     final AtomicInteger left = new AtomicInteger();
 
-    ScriptedModel(Tokenizer tokenizer, Function<ModelRequest, CompletableFuture<ModelTurn>> script) {
-        this.tokenizer = tokenizer;
+    ScriptedModel(Function<ModelRequest, CompletableFuture<ModelTurn>> script) {
         this.script = script;
     }
 
     /** Says these texts, one a turn, each ended by the end token. */
     static ScriptedModel saying(Tokenizer tokenizer, String... texts) {
         return new ScriptedModel(
-                tokenizer, request -> CompletableFuture.completedFuture(turn(tokenizer, request, texts[request.turn()])));
+                request -> CompletableFuture.completedFuture(turn(tokenizer, request, texts[request.turn()])));
     }
 
     /** A turn of a text, cut at the request's limit. */

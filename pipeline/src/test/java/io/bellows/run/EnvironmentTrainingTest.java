@@ -53,7 +53,9 @@ class EnvironmentTrainingTest extends SparkTest {
         RunDirectory directory = RunDirectory.open(spark, run.toString());
         Dataset<Row> trajectories = directory.committed(Table.TRAJECTORIES).cache();
         assertThat(trajectories.where("segment_index = 0").count()).isEqualTo(TRAJECTORIES);
-        assertThat(trajectories.where("env = 'guess_number' AND status <> 'failed'").count())
+        assertThat(trajectories
+                        .where("env = 'guess_number' AND status <> 'failed'")
+                        .count())
                 .isEqualTo(trajectories.count());
         assertThat(trajectories.where("size(turns) > 1").count()).isPositive();
 
@@ -69,17 +71,20 @@ class EnvironmentTrainingTest extends SparkTest {
 
         Dataset<Row> scores = directory.committed(Table.SCORES);
         assertThat(scores.count()).isEqualTo(TRAJECTORIES);
-        assertThat(scores.where("status = 'scored' AND reward = rewards['nearness']").count())
+        assertThat(scores.where("status = 'scored' AND reward = rewards['nearness']")
+                        .count())
                 .isEqualTo(TRAJECTORIES);
         Dataset<Row> experience = directory.committed(Table.EXPERIENCE);
         assertThat(experience.count()).isEqualTo(trajectories.count());
         assertThat(experience
                         .join(
                                 trajectories.select("trajectory_id", "segment_index", "response_mask"),
-                                scala.jdk.javaapi.CollectionConverters.asScala(List.of("trajectory_id", "segment_index"))
+                                scala.jdk.javaapi.CollectionConverters.asScala(
+                                                List.of("trajectory_id", "segment_index"))
                                         .toSeq(),
                                 "inner")
-                        .where("exists(arrays_zip(advantages, response_mask), x -> x.response_mask = 0 AND x.advantages <> 0)")
+                        .where(
+                                "exists(arrays_zip(advantages, response_mask), x -> x.response_mask = 0 AND x.advantages <> 0)")
                         .count())
                 .isZero();
         trajectories.unpersist();

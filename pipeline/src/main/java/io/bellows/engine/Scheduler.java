@@ -338,7 +338,7 @@ final class Scheduler {
                 active[slot] = null;
             }
         } catch (RuntimeException e) { // of the caller's text decoder or listener
-            fail(slot, new GenerationException("Cannot hand over token " + draws.id(row) + ": " + e, e));
+            fail(slot, new GenerationException("Cannot decode token " + draws.id(row) + ", or hand it over: " + e, e));
         }
     }
 

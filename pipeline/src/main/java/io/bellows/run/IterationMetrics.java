@@ -1,6 +1,7 @@
 package io.bellows.run;
 
 import static org.apache.spark.sql.functions.avg;
+import static org.apache.spark.sql.functions.coalesce;
 import static org.apache.spark.sql.functions.col;
 import static org.apache.spark.sql.functions.count;
 import static org.apache.spark.sql.functions.countDistinct;
@@ -88,7 +89,10 @@ final class IterationMetrics {
         List<Column> rewards = new ArrayList<>();
         addRange(rewards, "critic/rewards", col("reward"));
         putAll(metrics, rewardsWithDivergence(rows), rewards);
-        Dataset<Row> tokens = rows.select(
+        // Zipping with a null array gives null: without a critic there would be no token at all.
+        Column values = coalesce(col("values"), expr("CAST(array() AS ARRAY<FLOAT>)"));
+        Dataset<Row> tokens = rows.withColumn("values", values)
+                .select(
                         expr(
                                 "inline(arrays_zip(response_mask, advantages, returns, values, old_log_probs, rollout_log_probs))"))
                 .where("response_mask = 1");

@@ -102,7 +102,7 @@ class RunDirectoryTest extends SparkTest {
             Dataset<Row> rows =
                     spark.sql("SELECT 'r' run_id, 1 iteration, 'g' group_id, 0 sample_index, 'g/0' trajectory_id,"
                             + " 0 segment_index, 1D reward, array_repeat(0.5F, 99) old_log_probs, CAST(null AS ARRAY<FLOAT>)"
-                            + " ref_log_probs, CAST(null AS ARRAY<FLOAT>) `values`, array(0F) token_level_rewards,"
+                            + " ref_log_probs, CAST(null AS ARRAY<FLOAT>) squared_probabilities, CAST(null AS ARRAY<FLOAT>) `values`, array(0F) token_level_rewards,"
                             + " array_repeat(1F, 99) advantages, array(0F) returns,"
                             + " array(1F) rollout_is_weights, array(1) corrected_mask FROM range(0, 9, 1, 1)");
             run.commitTable(1, Table.EXPERIENCE, () -> rows, ManifestExtras.NONE);

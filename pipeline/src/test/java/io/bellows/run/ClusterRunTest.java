@@ -7,6 +7,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.bellows.model.GoldenModel;
 import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -16,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,7 +41,7 @@ class ClusterRunTest {
     @Test
     void lossCurvesDoNotDependOnTheNumberOfExecutors() throws Exception {
         JsonNode one = train("one", "local[1]");
-        JsonNode two = train("two", "local-cluster[2,1,1024]");
+        JsonNode two = train("two", "local-cluster[1,2,2048]");
 
         assertThat(one.get("executors").asInt()).isZero();
         assertThat(two.get("executors").asInt()).isEqualTo(2);
@@ -110,10 +113,13 @@ class ClusterRunTest {
                 "MALLOC_ARENA_MAX", "2");
     }
 
+    /** Of this JVM, also where a launcher keeps the tests in a class loader of its own. */
     private static String classPath() {
-        return Arrays.stream(System.getProperty("java.class.path").split(":"))
-                .map(entry -> Path.of(entry).toAbsolutePath().toString())
-                .collect(Collectors.joining(":"));
+        Stream<String> entries = Arrays.stream(System.getProperty("java.class.path").split(":"));
+        if (ClusterRunTest.class.getClassLoader() instanceof URLClassLoader loader) {
+            entries = Stream.concat(Arrays.stream(loader.getURLs()).map(URL::getPath), entries);
+        }
+        return entries.map(entry -> Path.of(entry).toAbsolutePath().toString()).collect(Collectors.joining(":"));
     }
 
     private List<String> overrides(Path run, String master) throws IOException {
@@ -153,7 +159,8 @@ class ClusterRunTest {
                     "spark.executor.extraClassPath=" + classPath(),
                     "spark.executor.extraJavaOptions=-Dai.djl.offline=true",
                     "spark.executorEnv.BELLOWS_DEVICE=cpu",
-                    "spark.worker.resource.gpu.amount=1",
+                    "spark.executor.cores=1",
+                    "spark.worker.resource.gpu.amount=2",
                     "spark.worker.resource.gpu.discoveryScript=" + script,
                     "spark.executor.resource.gpu.amount=1",
                     "spark.task.resource.gpu.amount=1"));

@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
         name = "benchmarks/run",
         mixinStandardHelpOptions = true,
         description = "Measures a part of Bellows and prints one JSON line.",
-        subcommands = UpdateBenchmark.class,
+        subcommands = {UpdateBenchmark.class, RolloutBenchmark.class, LengthsBenchmark.class},
         synopsisSubcommandLabel = "NAME")
 public final class Benchmarks {
 

@@ -115,7 +115,8 @@ class ClusterRunTest {
 
     /** Of this JVM, also where a launcher keeps the tests in a class loader of its own. */
     private static String classPath() {
-        Stream<String> entries = Arrays.stream(System.getProperty("java.class.path").split(":"));
+        Stream<String> entries =
+                Arrays.stream(System.getProperty("java.class.path").split(":"));
         if (ClusterRunTest.class.getClassLoader() instanceof URLClassLoader loader) {
             entries = Stream.concat(Arrays.stream(loader.getURLs()).map(URL::getPath), entries);
         }

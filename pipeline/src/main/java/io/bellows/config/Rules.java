@@ -168,10 +168,31 @@ final class Rules {
             return;
         }
         EnvironmentSettings settings = EnvironmentSettings.of(config);
+        tools(settings);
         List<String> known = new Environments(settings).names();
         if (!known.contains(Environments.canonical(settings.defaultEnvironment()))) {
             errors.add("Invalid rollout.agent.default_agent_loop = '" + settings.defaultEnvironment() + "': use one of "
                     + String.join(", ", known));
+        }
+    }
+
+    private void tools(EnvironmentSettings settings) {
+        RolloutConfig.MultiTurn multiTurn = settings.multiTurn();
+        boolean none =
+                multiTurn.toolConfigPath() == null && multiTurn.functionTools().isEmpty();
+        if (none && settings.usesTools()) {
+            errors.add(
+                    "Invalid rollout.multi_turn: there is no tool to call; set tool_config_path or function_tools, or"
+                            + " enable=false for conversations without");
+        }
+        if (multiTurn.enable() && multiTurn.maxAssistantTurns() != null && multiTurn.maxAssistantTurns() < 2) {
+            errors.add("Invalid rollout.multi_turn.max_assistant_turns = " + multiTurn.maxAssistantTurns()
+                    + ": the model could not answer what a tool said; set 2 or more, or enable=false");
+        }
+        try {
+            settings.toolRegistry();
+        } catch (InvalidConfigException e) {
+            e.errors().forEach(errors::add);
         }
     }
 

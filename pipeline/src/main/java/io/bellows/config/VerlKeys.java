@@ -44,6 +44,18 @@ final class VerlKeys {
             Map.entry("rollout.gpu_memory_utilization", "set rollout.max_num_seqs, the number of KV slots"),
             Map.entry(
                     "rollout.enable_chunked_prefill", "prefill is always chunked: set rollout.max_num_batched_tokens"),
+            Map.entry(
+                    "rollout.multi_turn.function_tool_path",
+                    "tools are Java: name classes with annotated methods in rollout.multi_turn.function_tools"),
+            Map.entry(
+                    "rollout.multi_turn.interaction_config_path",
+                    "write the interaction as an environment and name it in rollout.agent.default_agent_loop"),
+            Map.entry(
+                    "rollout.multi_turn.use_inference_chat_template",
+                    "what the model sampled is never rendered again; remove the key"),
+            Map.entry(
+                    "rollout.multi_turn.tokenization_sanity_check_mode",
+                    "what the model sampled is never tokenized again; remove the key"),
             Map.entry("data.dataloader_num_workers", "Spark reads the data; remove the key"));
 
     private VerlKeys() {}

@@ -21,4 +21,13 @@ public interface EnvironmentFactory {
 
     /** Makes the environment of one trajectory. Called by several threads at once. */
     MultiTurnEnv create();
+
+    /**
+     * The same where the row decides; what it throws fails the trajectory.
+     *
+     * @param example the row
+     */
+    default MultiTurnEnv create(Example example) {
+        return create();
+    }
 }

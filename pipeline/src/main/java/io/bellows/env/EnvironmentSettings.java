@@ -2,12 +2,16 @@ package io.bellows.env;
 
 import io.bellows.config.BellowsConfig;
 import io.bellows.config.RolloutConfig;
+import io.bellows.tool.ToolLimits;
+import io.bellows.tool.ToolLimits.Truncation;
+import io.bellows.tool.ToolRegistry;
 import java.io.IOException;
 import java.io.Serializable;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Locale;
 
 /**
  * What the configuration says about environments.
@@ -41,7 +45,34 @@ public record EnvironmentSettings(
     /** The environment of rows that name none. */
     public String defaultEnvironment() {
         boolean tools = multiTurn.enable() && agent.defaultAgentLoop().equals(SingleTurnFactory.NAME);
-        return tools ? "tool_agent" : agent.defaultAgentLoop();
+        return tools ? ToolEnvFactory.NAME : agent.defaultAgentLoop();
+    }
+
+    /** Whether rows that name no environment use tools. */
+    public boolean usesTools() {
+        return defaultEnvironment().equals(ToolEnvFactory.NAME);
+    }
+
+    /**
+     * The tools that the configuration names, for one executor.
+     *
+     * @throws io.bellows.config.InvalidConfigException with every error in them
+     */
+    public ToolRegistry toolRegistry() {
+        ToolRegistry.Builder builder = ToolRegistry.builder()
+                .allowPackages(multiTurn.toolPackages())
+                .limits(new ToolLimits(
+                        seconds(multiTurn.toolTimeoutS()),
+                        seconds(agent.cleanupTimeoutS()),
+                        multiTurn.maxToolResponseLength(),
+                        Truncation.valueOf(multiTurn.toolResponseTruncateSide().toUpperCase(Locale.ROOT)),
+                        multiTurn.maxParallelCalls(),
+                        agent.numWorkers()));
+        if (toolConfig != null) {
+            builder.nativeTools(multiTurn.toolConfigPath(), toolConfig);
+        }
+        multiTurn.functionTools().forEach(builder::functionTools);
+        return builder.build();
     }
 
     /** What a trajectory may use up. */

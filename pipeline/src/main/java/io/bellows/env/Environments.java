@@ -14,7 +14,8 @@ public final class Environments implements AutoCloseable {
     /** verl's names of the built-in ones. */
     private static final Map<String, String> ALIASES = Map.of("single_turn_agent", SingleTurnFactory.NAME);
 
-    private static final List<Supplier<EnvironmentFactory>> BUILT_IN = List.of(SingleTurnFactory::new);
+    private static final List<Supplier<EnvironmentFactory>> BUILT_IN =
+            List.of(SingleTurnFactory::new, ToolEnvFactory::new);
 
     private final EnvironmentSettings settings;
     private final Map<String, EnvironmentFactory> known = new TreeMap<>();

@@ -174,7 +174,7 @@ final class RolloutTask {
                 .limits(stage.sampling().maxTokens(), stage.resident().maxLength());
         for (TrajectoryId id : ids) {
             State state = new State(id, prompt.example(), limits, new ConversationTokens(text, shared));
-            MultiTurnEnv environment = create(environments.named(prompt.environment()));
+            MultiTurnEnv environment = create(environments.named(prompt.environment()), prompt.example());
             Running running = new Running(prompt, id.sampleIndex(), environment.rollout(state, model, workers));
             open.add(running.rollout());
             if (ordered) {
@@ -186,9 +186,9 @@ final class RolloutTask {
     }
 
     /** An environment; one that cannot be made fails its trajectory, as if its setup had thrown. */
-    private static MultiTurnEnv create(EnvironmentFactory factory) {
+    private static MultiTurnEnv create(EnvironmentFactory factory, Example example) {
         try {
-            return factory.create();
+            return factory.create(example);
         } catch (RuntimeException | Error e) {
             return new SingleTurnEnv() {
                 @Override

@@ -438,6 +438,30 @@ class BellowsConfigTest {
     }
 
     @Test
+    void toolsAreCheckedWhereTheRunStarts() throws IOException {
+        assertThat(errors("rollout.multi_turn.enable=true"))
+                .singleElement()
+                .asString()
+                .startsWith(
+                        "Invalid rollout.multi_turn: there is no tool to call; set tool_config_path or function_tools");
+        Files.writeString(folder.resolve("tools.yaml"), "tools: [{class_name: java.lang.Runtime}]");
+        String tools = "rollout.multi_turn.tool_config_path=" + folder.resolve("tools.yaml");
+        assertThat(errors(tools, "rollout.multi_turn.enable=true", "rollout.multi_turn.max_assistant_turns=1"))
+                .satisfiesExactly(
+                        error -> assertThat(error)
+                                .startsWith("Invalid rollout.multi_turn.max_assistant_turns = 1: the model could not"),
+                        error -> assertThat(error)
+                                .contains("tools[0]: Unsupported class_name 'java.lang.Runtime'", "io.bellows.tool"));
+        assertThat(errors("rollout.multi_turn.tool_config_path=nowhere.yaml"))
+                .containsExactly("Invalid rollout.multi_turn.tool_config_path = 'nowhere.yaml': there is no such file;"
+                        + " name one that lists the tools");
+        assertThat(errors("actor_rollout_ref.rollout.multi_turn.function_tool_path=tools.py"))
+                .singleElement()
+                .asString()
+                .endsWith("tools are Java: name classes with annotated methods in rollout.multi_turn.function_tools");
+    }
+
+    @Test
     void everyKeyHasADefaultAndAMeaning() {
         assertThat(BellowsConfig.keys())
                 .contains(

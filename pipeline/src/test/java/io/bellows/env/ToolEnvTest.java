@@ -28,6 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Tools in the loop: what the model is told, what is counted, what is trained on. */
+@SuppressWarnings({"UnusedMethod", "DoNotCallSuggester"}) // handlers are found by their annotations, tools throw
 class ToolEnvTest extends EnvironmentTest {
 
     /** The schemas make the prompt long. */

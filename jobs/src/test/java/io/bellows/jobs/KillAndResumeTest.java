@@ -145,6 +145,9 @@ class KillAndResumeTest {
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "@" + Path.of("../conf/jvm.options").toAbsolutePath(),
                         "@" + arguments(),
+                        // A process that lives for seconds has no use for the optimizing compiler.
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
                         "io.bellows.jobs.Bellows",
                         "train",
                         "-c",

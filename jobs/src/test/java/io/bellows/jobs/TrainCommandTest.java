@@ -2,9 +2,14 @@ package io.bellows.jobs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.bellows.udfs.BellowsExtensions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.SparkSession;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,7 +41,7 @@ class TrainCommandTest {
         theAdvantagesThatAQueryComputesAreThoseOfTheRun();
     }
 
-    private void theAdvantagesThatAQueryComputesAreThoseOfTheRun() {
+    private void theAdvantagesThatAQueryComputesAreThoseOfTheRun() throws IOException {
         String computed = """
                 SELECT trajectory_id, transform(response_mask, m -> IF(m = 1, grpo_advantage(scores)[place - 1], 0)) AS advantages
                 FROM (SELECT trajectory_id, response_mask,
@@ -50,6 +55,22 @@ class TrainCommandTest {
                 + " FROM (" + computed + ") c JOIN experience e USING (trajectory_id)";
 
         assertThat(sql(compared)).isEqualTo("[{\"n\":12,\"equal\":12,\"telling\":true}]");
+        assertThat(plainSession(compared)).isEqualTo(RowFactory.create(12L, 12L, true));
+    }
+
+    private Row plainSession(String query) throws IOException {
+        try (SparkSession session = SparkSession.builder()
+                .master("local[1]")
+                .config("spark.ui.enabled", "false")
+                .config("spark.sql.extensions", BellowsExtensions.class.getName())
+                .getOrCreate()) {
+            for (String table : List.of("trajectories", "scores", "experience")) {
+                session.read()
+                        .parquet(folder.resolve("run/iterations/*").resolve(table) + "/attempt-*")
+                        .createOrReplaceTempView(table);
+            }
+            return session.sql(query).first();
+        }
     }
 
     private String sql(String query) {

@@ -53,7 +53,22 @@ public record AlgorithmConfig(
 
         @Setting(
                 value = "kl",
-                oneOf = {"kl", "k1", "abs", "mse", "k2", "low_var_kl", "k3"},
+                oneOf = {
+                    "kl",
+                    "k1",
+                    "abs",
+                    "mse",
+                    "k2",
+                    "low_var_kl",
+                    "k3",
+                    "kl+",
+                    "k1+",
+                    "abs+",
+                    "mse+",
+                    "k2+",
+                    "low_var_kl+",
+                    "k3+"
+                },
                 about = "Estimator of that divergence")
         String klPenalty,
 

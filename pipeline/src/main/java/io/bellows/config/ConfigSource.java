@@ -1,12 +1,15 @@
 package io.bellows.config;
 
+import com.fasterxml.jackson.core.JsonParseException;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -52,7 +55,7 @@ final class ConfigSource {
             return YAML.createObjectNode();
         }
         try {
-            JsonNode tree = YAML.readTree(Files.readString(file));
+            JsonNode tree = tree(Files.readString(file));
             if (tree == null || tree.isNull() || tree.isMissingNode()) {
                 return YAML.createObjectNode();
             }
@@ -69,6 +72,22 @@ final class ConfigSource {
         }
     }
 
+    /** YAML 1.1 has underscores in numbers: the bounds 0.5_2 would be 0.52. */
+    private static JsonNode tree(String yaml) throws IOException {
+        try (JsonParser parser = YAML.createParser(yaml)) {
+            for (JsonToken token = parser.nextToken(); token != null; token = parser.nextToken()) {
+                if (token.isNumeric() && parser.getText().contains("_")) {
+                    throw new JsonParseException(
+                            parser,
+                            "'" + parser.getText()
+                                    + "' is a number with an underscore; write it without, or two bounds in quotes",
+                            parser.currentTokenLocation());
+                }
+            }
+        }
+        return YAML.readTree(yaml);
+    }
+
     private static InvalidConfigException invalid(String error) {
         return new InvalidConfigException(List.of(error));
     }
@@ -81,10 +100,12 @@ final class ConfigSource {
             return;
         }
         try {
-            JsonNode value = YAML.readTree(override.substring(equals + 1));
+            JsonNode value = tree(override.substring(equals + 1));
             set(tree, name, value == null || value.isMissingNode() ? YAML.nullNode() : value);
         } catch (JsonProcessingException e) {
             errors.add("Invalid override '" + override + "': the value is not YAML (" + e.getOriginalMessage() + ")");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e); // a text in memory has none
         }
     }
 

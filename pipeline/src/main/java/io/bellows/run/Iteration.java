@@ -152,14 +152,16 @@ final class Iteration {
         if (updated.critic != null) {
             metrics.putAll(updated.critic.metrics().values());
         }
-        Dataset<Row> trajectories = run.committed(number, Table.TRAJECTORIES);
-        metrics.putAll(IterationMetrics.of(
-                trajectories,
-                run.committed(number, Table.SCORES),
+        metrics.putAll(IterationMetrics.sampled(
+                run.committed(number, Table.TRAJECTORIES), run.committed(number, Table.SCORES)));
+        metrics.putAll(IterationMetrics.learned(
+                sampled.trajectories(),
                 experience,
                 stages.advantage().estimator().batchNormalization()));
         if (config.algorithm().rolloutCorrection().isActive() && stages.correction() != null) {
-            metrics.putAll(stages.correction().metrics(trajectories, experience).values());
+            metrics.putAll(stages.correction()
+                    .metrics(sampled.trajectories(), experience)
+                    .values());
         }
     }
 

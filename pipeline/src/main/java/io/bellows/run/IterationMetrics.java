@@ -29,16 +29,8 @@ final class IterationMetrics {
 
     private IterationMetrics() {}
 
-    /**
-     * Rewards, lengths and failures.
-     *
-     * @param normalization how the advantages of the batch were normalized
-     */
-    static Map<String, Double> of(
-            Dataset<Row> allTrajectories,
-            Dataset<Row> allScores,
-            Dataset<Row> experience,
-            BatchNormalization normalization) {
+    /** What the iteration sampled: scores, lengths and failures. */
+    static Map<String, Double> sampled(Dataset<Row> allTrajectories, Dataset<Row> allScores) {
         Column sampled = col("sample_index").notEqual(TrajectoryKey.GREEDY_BASELINE);
         Dataset<Row> trajectories = allTrajectories.where(sampled);
         Dataset<Row> scores = allScores.where(sampled);
@@ -48,7 +40,6 @@ final class IterationMetrics {
         rewards.add(share(col("status").equalTo("failed"), "training/reward_failure_rate"));
         putAll(metrics, scores, rewards);
         putAll(metrics, wholeTrajectories(trajectories), lengths());
-        metrics.putAll(learned(trajectories, experience, normalization));
         metrics.putAll(groups(scores));
         return metrics;
     }
@@ -75,8 +66,14 @@ final class IterationMetrics {
         return lengths;
     }
 
-    /** What the update learned from: rewards of trajectories that have one, and the numbers of their sampled tokens. */
-    private static Map<String, Double> learned(
+    /**
+     * What the update learned from: rewards of trajectories that have one, and the numbers of their sampled tokens. What rollout correction
+     * rejected has no reward and no advantage; it has values and probabilities.
+     *
+     * @param trajectories all that the update reads, with groups that an earlier iteration left over
+     * @param normalization how the advantages of the batch were normalized
+     */
+    static Map<String, Double> learned(
             Dataset<Row> trajectories, Dataset<Row> experience, BatchNormalization normalization) {
         Map<String, Double> metrics = new LinkedHashMap<>();
         Dataset<Row> rows = experience
@@ -85,7 +82,8 @@ final class IterationMetrics {
                         trajectories.select("trajectory_id", "segment_index", "response_mask", "rollout_log_probs"),
                         CollectionConverters.asScala(List.of("trajectory_id", "segment_index"))
                                 .toSeq(),
-                        "inner");
+                        "inner")
+                .withColumn("kept_mask", coalesce(col("corrected_mask"), col("response_mask")));
         List<Column> rewards = new ArrayList<>();
         addRange(rewards, "critic/rewards", col("reward"));
         putAll(metrics, rewardsWithDivergence(rows), rewards);
@@ -94,15 +92,15 @@ final class IterationMetrics {
         Dataset<Row> tokens = rows.withColumn("values", values)
                 .select(
                         expr(
-                                "inline(arrays_zip(response_mask, advantages, returns, values, old_log_probs, rollout_log_probs))"))
+                                "inline(arrays_zip(response_mask, kept_mask, advantages, returns, values, old_log_probs, rollout_log_probs))"))
                 .where("response_mask = 1");
         List<Column> numbers = new ArrayList<>();
-        for (String name : List.of("advantages", "returns", "values")) {
-            addRange(numbers, "critic/" + name, col(name));
-        }
+        addRange(numbers, "critic/advantages", when(col("kept_mask").equalTo(1), col("advantages")));
+        addRange(numbers, "critic/returns", when(col("kept_mask").equalTo(1), col("returns")));
+        addRange(numbers, "critic/values", col("values"));
         numbers.addAll(differencesOfProbabilities());
         if (normalization == BatchNormalization.WHITEN) {
-            numbers.add(expr("IF(count(1) < 2, 1D, 0D)").as("critic/unwhitened_batches"));
+            numbers.add(expr("IF(count_if(kept_mask = 1) < 2, 1D, 0D)").as("critic/unwhitened_batches"));
         }
         putAll(metrics, tokens, numbers);
         return metrics;
@@ -114,8 +112,10 @@ final class IterationMetrics {
                 .agg(
                         max("reward").as("scored"),
                         max(expr("array_contains(response_mask, 1)")).as("sampled"),
+                        max(expr("array_contains(kept_mask, 1)")).as("kept"),
                         sum(expr("aggregate(token_level_rewards, 0D, (s, r) -> s + r)"))
                                 .as("on_tokens"))
+                .where("kept OR NOT sampled")
                 .select(expr("IF(sampled, on_tokens, scored) AS reward"));
     }
 

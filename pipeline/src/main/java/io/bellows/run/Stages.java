@@ -71,7 +71,7 @@ record Stages(
     Dataset<Row> experience(Dataset<Row> scored, Dataset<Row> scores, double klCoef) {
         RolloutCorrectionStage corrected =
                 correction == null ? new RolloutCorrectionStage(RolloutCorrection.NONE) : correction;
-        return advantage.run(corrected.run(scored), scores, klCoef);
+        return advantage.run(corrected.run(scored, scores), scores, klCoef);
     }
 
     static Stages of(SparkSession spark, BellowsConfig config, String runId, PromptDataset heldOut, int iterations) {

@@ -8,6 +8,8 @@ import static org.apache.spark.sql.functions.col;
 import static org.apache.spark.sql.functions.collect_list;
 import static org.apache.spark.sql.functions.explode;
 import static org.apache.spark.sql.functions.expr;
+import static org.apache.spark.sql.functions.forall;
+import static org.apache.spark.sql.functions.lit;
 import static org.apache.spark.sql.functions.max;
 import static org.apache.spark.sql.functions.sort_array;
 import static org.apache.spark.sql.functions.struct;
@@ -79,8 +81,10 @@ public record AdvantageStage(AdvantageEstimator estimator, List<String> rewardKe
     private Dataset<Row> rewards(Dataset<Row> scores) {
         Column byKey = array(
                 rewardKeys.stream().map(key -> col("rewards").getItem(key)).toArray(Column[]::new));
+        Column complete = rewardKeys.isEmpty() ? lit(true) : forall(byKey, reward -> reward.isNotNull());
         Column greedy = when(col("sample_index").equalTo(TrajectoryKey.GREEDY_BASELINE), col("reward"));
-        return scores.withColumn("rewards", byKey.cast("array<double>"))
+        return scores.withColumn("reward", when(complete, col("reward"))) // a row that lacks a reward is absent
+                .withColumn("rewards", byKey.cast("array<double>"))
                 .withColumn("baseline", max(greedy).over(Window.partitionBy("group_id")))
                 .select(
                         "run_id",

@@ -49,10 +49,11 @@ public record RolloutCorrectionStage(RolloutCorrection correction) implements Se
      * models run twice.
      *
      * @param logProbs what {@link LogProbStage} returned
+     * @param scores rows of {@link io.bellows.trajectory.Table#SCORES}: a trajectory without a reward does not count in the mean of the batch
      * @return the same rows; {@code response_mask} without what was rejected, which is in {@code corrected_mask} too, or null without
      *     rejection; {@code rollout_is_weights}, or null without weights; and {@code rejected}, true where no sampled token is left
      */
-    public Dataset<Row> run(Dataset<Row> logProbs) {
+    public Dataset<Row> run(Dataset<Row> logProbs, Dataset<Row> scores) {
         if (!correction.hasWeights() && !correction.hasRejection()) {
             return logProbs.withColumn("corrected_mask", expr("CAST(NULL AS ARRAY<INT>)"))
                     .withColumn("rollout_is_weights", expr("CAST(NULL AS ARRAY<FLOAT>)"))
@@ -62,7 +63,7 @@ public record RolloutCorrectionStage(RolloutCorrection correction) implements Se
                 .withName("rollout_correction");
         Dataset<Row> corrected = logProbs.withColumn(
                 "corrected", correct.apply(col("old_log_probs"), col("rollout_log_probs"), col("response_mask")));
-        return normalized(corrected)
+        return normalized(corrected, scores)
                 .withColumn(
                         "rejected", expr("array_contains(response_mask, 1) AND NOT array_contains(corrected.mask, 1)"))
                 .withColumn("response_mask", col("corrected.mask"))
@@ -73,14 +74,19 @@ public record RolloutCorrectionStage(RolloutCorrection correction) implements Se
     }
 
     /** The weights, divided by their mean over the batch where that is asked for: summed in the order of the keys. */
-    private Dataset<Row> normalized(Dataset<Row> corrected) {
+    private Dataset<Row> normalized(Dataset<Row> corrected, Dataset<Row> scores) {
         if (!correction.isBatchNormalized()) {
             return corrected.withColumn("rollout_is_weights", col("corrected.weights"));
         }
         UserDefinedFunction normalizer = udf(
                         (UDF1<Seq<Row>, Double>) RolloutCorrectionStage::normalizer, DataTypes.DoubleType)
                 .withName("rollout_is_batch_norm_factor");
+        Dataset<Row> rewarded = scores.where(col("reward").isNotNull()).select("trajectory_id");
         Dataset<Row> factor = corrected
+                .join(
+                        broadcast(rewarded),
+                        corrected.col("trajectory_id").equalTo(rewarded.col("trajectory_id")),
+                        "left_semi")
                 .agg(sort_array(collect_list(struct(
                                 col("trajectory_id"),
                                 col("segment_index"),

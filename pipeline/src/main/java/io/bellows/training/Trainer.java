@@ -82,7 +82,9 @@ public final class Trainer {
         }
         Sharding.Gradient gradient = sharding.reduce(notFinite.isEmpty());
         Metrics step = gradient.finite() ? apply(gradient.norm()) : skip(notFinite.isEmpty() ? batch : notFinite);
-        return sharding.speaks() ? metrics.merge(step) : metrics;
+        Metrics learned =
+                gradient.finite() ? metrics : Metrics.empty(); // one loss that is no number would be the iteration's
+        return sharding.speaks() ? learned.merge(step) : learned;
     }
 
     /**

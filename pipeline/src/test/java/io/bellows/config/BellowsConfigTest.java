@@ -93,6 +93,27 @@ class BellowsConfigTest {
     }
 
     @Test
+    void anUnderscoreIsNoPartOfANumber() throws IOException {
+        assertThat(errors("algorithm.rollout_correction.rollout_rs_threshold=0.5_2"))
+                .containsExactly(
+                        "Invalid override 'algorithm.rollout_correction.rollout_rs_threshold=0.5_2': the value is not YAML"
+                                + " ('0.5_2' is a number with an underscore; write it without, or two bounds in quotes)");
+        assertThat(errors("data.train_batch_size=1_4"))
+                .singleElement()
+                .asString()
+                .contains("'1_4' is a number with an underscore");
+        load(
+                "algorithm.rollout_correction.rollout_rs=token_k1",
+                "algorithm.rollout_correction.rollout_rs_threshold='0.5_2'");
+        assertThat(errors(
+                        "algorithm.rollout_correction.rollout_rs=token_k1",
+                        "algorithm.rollout_correction.rollout_rs_threshold=0.5"))
+                .singleElement()
+                .asString()
+                .contains("rollout_rs_threshold '0.5': one bound of token_k1 is the upper one");
+    }
+
+    @Test
     void rewardEntriesKeepTheirOwnOptions() {
         BellowsConfig config = load("reward.functions=[{name: format_match, weight: 0.2, pattern: 'a+', as: shape}]");
 

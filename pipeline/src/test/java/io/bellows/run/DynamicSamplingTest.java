@@ -2,6 +2,7 @@ package io.bellows.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import io.bellows.SparkTest;
 import io.bellows.config.BellowsConfig;
@@ -112,7 +113,19 @@ class DynamicSamplingTest extends SparkTest {
                         .head()
                         .getLong(0))
                 .isZero();
+        assertThat(run.committed(2, Table.EXPERIENCE)
+                        .where("rollout_is_weights IS NULL")
+                        .isEmpty())
+                .isTrue();
+        theRewardsOfCarriedGroupsAreInTheMetrics(run);
         assertThat(run.verify()).isEmpty();
+    }
+
+    private static void theRewardsOfCarriedGroupsAreInTheMetrics(RunDirectory run) {
+        Row learned =
+                run.committed(2, Table.EXPERIENCE).selectExpr("avg(reward)").head();
+        assertThat(MetricRows.byIteration(run.committed(Table.METRICS)).get(1).get("critic/rewards/mean"))
+                .isCloseTo(learned.getDouble(0), within(1e-9));
     }
 
     @Test

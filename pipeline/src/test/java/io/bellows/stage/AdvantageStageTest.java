@@ -266,6 +266,21 @@ class AdvantageStageTest extends SparkTest {
         }
     }
 
+    @Test
+    void aTrajectoryThatLacksOneOfTheRewardsOfGdpoIsAbsent() {
+        List<Trajectory> batch = batch();
+        Dataset<Row> lacking = scores(batch)
+                .withColumn(
+                        "rewards",
+                        expr("IF(sample_index = 1, map_from_arrays(array('first'), array(reward)), rewards)"));
+
+        stage("gdpo", null).run(logProbs(batch), lacking, 0).collectAsList().forEach(row -> {
+            if (row.<Integer>getAs("sample_index") == 1) {
+                assertThat(row.<Double>getAs("reward")).isNull();
+            }
+        });
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"gae", "gpg", "opo", "tir_optimal_token_baseline"})
     void aTrajectoryInSegmentsIsOneSample(String name) {
@@ -351,8 +366,8 @@ class AdvantageStageTest extends SparkTest {
         RolloutCorrectionStage correction = new RolloutCorrectionStage(
                 RolloutCorrection.NONE.withRejection(RejectionRule.parse("token_k1", "0.5_2")));
 
-        Map<String, Row> actual =
-                byId(stage("grpo", KlPenalty.K1).run(correction.run(firstTokensFarOff), scores(batch), KL_COEF));
+        Map<String, Row> actual = byId(stage("grpo", KlPenalty.K1)
+                .run(correction.run(firstTokensFarOff, scores(batch)), scores(batch), KL_COEF));
 
         for (Trajectory row : batch) {
             List<Float> rewards = floats(actual.get(row.id()), "token_level_rewards");

@@ -1,5 +1,6 @@
 package io.bellows.stage;
 
+import static org.apache.spark.sql.functions.expr;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -44,7 +45,7 @@ class RolloutCorrectionStageTest extends SparkTest {
 
     private static List<Row> run(RolloutCorrection correction) {
         return new RolloutCorrectionStage(correction)
-                .run(logProbs())
+                .run(logProbs(), logProbs())
                 .orderBy("trajectory_id")
                 .collectAsList();
     }
@@ -78,6 +79,23 @@ class RolloutCorrectionStageTest extends SparkTest {
                         .<Float>getList(rows.get(1).fieldIndex("rollout_is_weights"))
                         .get(0))
                 .isCloseTo(2f, within(1e-6f));
+    }
+
+    @Test
+    void aTrajectoryWithoutARewardChangesNobodysWeights() {
+        Dataset<Row> unscored = logProbs().withColumn("reward", expr("IF(trajectory_id = 'b', NULL, reward)"));
+        List<Row> rows = new RolloutCorrectionStage(RolloutCorrection.NONE
+                        .withWeights(ImportanceWeighting.of("token", "3.0"))
+                        .withBatchNormalization())
+                .run(logProbs(), unscored)
+                .orderBy("trajectory_id")
+                .collectAsList();
+
+        // 0.5 and 1, whose mean is 0.75.
+        assertThat(rows.get(0)
+                        .<Float>getList(rows.get(0).fieldIndex("rollout_is_weights"))
+                        .get(0))
+                .isCloseTo(2 / 3f, within(1e-6f));
     }
 
     @Test

@@ -14,9 +14,11 @@ import io.bellows.model.Weights;
 import io.bellows.udfs.loss.BatchTotals;
 import io.bellows.udfs.loss.LossGradient;
 import io.bellows.udfs.loss.Sequences;
+import io.bellows.udfs.metrics.Metric;
 import io.bellows.udfs.metrics.Metrics;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -52,7 +54,8 @@ class TrainerTest {
         @Override
         public LossGradient compute(MicroBatch batch, TokenScores scores, BatchTotals totals) {
             double gradient = faulty ? Double.NaN : -1;
-            return new LossGradient(0, new double[] {gradient}, new double[] {0}, Metrics.empty());
+            Metrics metrics = Metrics.empty().with("actor/pg_loss", Metric.mean(faulty ? Double.NaN : 2, 1));
+            return new LossGradient(0, new double[] {gradient}, new double[] {0}, metrics);
         }
     }
 
@@ -94,7 +97,24 @@ class TrainerTest {
             assertThat(optimizer.stepsTaken()).isZero();
             assertThatThrownBy(() -> step(optimizer, new Faulty(true), 1))
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("not finite 10 times in a row");
+                    .hasMessage(
+                            "Cannot train on: loss or gradient of the actor was not finite 10 times in a row, now in a."
+                                    + " Lower actor.optim.lr, or look for extreme rewards and log-probs in these rows.");
+        }
+    }
+
+    @Test
+    void aStepThatIsLeftOutIsCountedAndHasNoOtherMetrics() {
+        try (AdamW optimizer = new AdamW(kernels, weights, ADAM_W)) {
+            Metrics skipped = trainer(optimizer, new Faulty(true)).step(BATCH);
+            Metrics taken = trainer(optimizer, new Faulty(false)).step(BATCH);
+
+            assertThat(skipped.values())
+                    .containsOnly(Map.entry("actor/mini_batches", 1.0), Map.entry("actor/skipped_steps", 1.0));
+            assertThat(skipped.merge(taken).values())
+                    .containsEntry("actor/pg_loss", 2.0)
+                    .containsEntry("actor/mini_batches", 2.0)
+                    .containsEntry("actor/skipped_steps", 1.0);
         }
     }
 

@@ -13,7 +13,8 @@ import java.util.Set;
  *
  * <p>All estimators have this in common: a sample without a score is absent, it changes nothing and has advantages of 0; tokens
  * that were not sampled have advantage and return 0 and change nothing; a group that compares nothing, because fewer than two of
- * its samples have a score or because all scores are equal, has advantages of exactly 0 where the estimator compares.
+ * its samples have a score or because all scores are equal, has advantages of exactly 0 where the estimator compares,
+ * before the batch is whitened. {@link OptimalTokenBaseline} compares by step and knows the first of the two cases only.
  */
 public interface AdvantageEstimator extends Serializable {
 

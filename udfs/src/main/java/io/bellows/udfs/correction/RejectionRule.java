@@ -129,6 +129,12 @@ public final class RejectionRule implements Serializable {
     private static RejectionRule rule(Kind kind, String threshold) {
         double[] bounds = Thresholds.parse("rollout_rs_threshold", threshold);
         if (kind.isK1()) {
+            if (bounds.length == 1 && bounds[0] < 1) {
+                throw new IllegalArgumentException("Invalid rollout_rs_threshold '" + threshold + "': one bound of "
+                        + kind.configName()
+                        + " is the upper one, and its inverse the lower; write a number of at least 1, or two"
+                        + " bounds such as 0.5_2.0");
+            }
             double least = bounds.length == 1 ? 1 / bounds[0] : bounds[0];
             return new RejectionRule(kind, Math.log(least), Math.log(bounds[bounds.length - 1]));
         }

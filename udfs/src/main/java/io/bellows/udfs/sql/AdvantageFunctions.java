@@ -67,10 +67,19 @@ public final class AdvantageFunctions {
         List<Double> factors = Arrays.stream(doubles(weights)).boxed().toList();
         boolean[] oneToken = {true};
         List<Sample> group = Arrays.stream(matrix(rewards))
-                .map(byKey ->
-                        Sample.of(0, new double[1], oneToken).rewards(byKey).build())
+                .map(byKey -> Sample.of(0, new double[1], oneToken)
+                        .rewards(byKey == null ? new double[] {Double.NaN} : ofLength(factors.size(), byKey))
+                        .build())
                 .toList();
         return array(first(new GdpoAdvantage(normalization(normByStd), factors).estimate(group)));
+    }
+
+    private static double[] ofLength(int weights, double[] rewards) {
+        if (rewards.length != weights) {
+            throw new IllegalArgumentException("Invalid arguments: " + rewards.length + " rewards of a trajectory and "
+                    + weights + " weights; give one weight per reward");
+        }
+        return rewards;
     }
 
     /** See {@link GaeAdvantage}. */
@@ -131,10 +140,14 @@ public final class AdvantageFunctions {
         }
         List<Sample> group = new ArrayList<>();
         for (int i = 0; i < rewards.length; i++) {
-            group.add(Sample.of(Arrays.stream(rewards[i]).sum(), rewards[i], sampled[i])
-                    .logProbs(logs[i])
-                    .squaredProbabilities(squares[i])
-                    .build());
+            boolean absent = rewards[i] == null || sampled[i] == null || logs[i] == null || squares[i] == null;
+            group.add(
+                    absent
+                            ? Sample.outcome(Double.NaN, sampled[i] == null ? new boolean[0] : sampled[i])
+                            : Sample.of(Arrays.stream(rewards[i]).sum(), rewards[i], sampled[i])
+                                    .logProbs(logs[i])
+                                    .squaredProbabilities(squares[i])
+                                    .build());
         }
         AdvantageEstimator estimator = new OptimalTokenBaseline(steps, Tail.ZERO);
         return SqlArrays.arrayOfArrays(

@@ -30,11 +30,11 @@ final class SqlArrays {
         return ArrayData.toArrayData(values);
     }
 
-    /** Arrays of numbers, one per trajectory. */
+    /** Arrays of numbers, one per trajectory; null for null. */
     static double[][] matrix(ArrayData array) {
         double[][] rows = new double[array.numElements()][];
         for (int i = 0; i < rows.length; i++) {
-            rows[i] = array.isNullAt(i) ? new double[0] : doubles(array.getArray(i));
+            rows[i] = array.isNullAt(i) ? null : doubles(array.getArray(i));
         }
         return rows;
     }
@@ -51,7 +51,7 @@ final class SqlArrays {
     static boolean[][] masks(ArrayData array) {
         boolean[][] rows = new boolean[array.numElements()][];
         for (int i = 0; i < rows.length; i++) {
-            rows[i] = array.isNullAt(i) ? new boolean[0] : mask(array.getArray(i));
+            rows[i] = array.isNullAt(i) ? null : mask(array.getArray(i));
         }
         return rows;
     }

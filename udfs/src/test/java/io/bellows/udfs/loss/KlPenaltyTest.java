@@ -30,6 +30,24 @@ class KlPenaltyTest {
                 Golden.flat(Golden.matrix(golden.out("value"))));
     }
 
+    static Stream<Golden.Case> rewards() {
+        return Golden.of("verl_kl_value_misc").cases("compute_rewards");
+    }
+
+    @ParameterizedTest
+    @MethodSource("rewards")
+    void rewardsLessDivergenceEqualVerl(Golden.Case golden) {
+        double[] scores = Golden.flat(golden.matrix("token_level_scores"));
+        double[] logProbs = Golden.flat(golden.matrix("old_log_prob"));
+        double[] refLogProbs = Golden.flat(golden.matrix("ref_log_prob"));
+        double coefficient = golden.arg("kl_ratio").asDouble();
+
+        Golden.assertClose(
+                Batches.fill(
+                        scores.length, t -> scores[t] - coefficient * KlPenalty.K1.value(logProbs[t], refLogProbs[t])),
+                Golden.flat(Golden.matrix(golden.out("rewards"))));
+    }
+
     @ParameterizedTest
     @EnumSource(
             value = KlPenalty.class,

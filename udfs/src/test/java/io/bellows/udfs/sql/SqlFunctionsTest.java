@@ -68,6 +68,28 @@ class SqlFunctionsTest {
     }
 
     @Test
+    void aTrajectoryOfNullIsAbsent() {
+        String steps = "array(array(1d, 2d), array(4d, 0d), null)";
+        String otb =
+                "transform(optimal_token_baseline_advantage(%s, array(array(1, 1), array(1, 1), %s), array(array(-1d, -1d), array(-1d, -1d), %s),"
+                        + " array(array(0.5d, 0.5d), array(0.5d, 0.5d), %s)), a -> transform(a, x -> round(x, 6)))";
+        assertThat(json(otb.formatted(steps, "array(1, 1)", "array(-1d, -1d)", "array(0.5d, 0.5d)")))
+                .isEqualTo("[[-0.5,1.0],[0.5,-1.0],[0.0,0.0]]")
+                .isEqualTo(json(otb.formatted(steps, "array(1, 1)", "null", "null")));
+        assertThat(json("gdpo_advantage(array(array(1d, 0d), array(0d, 0d), null), array(1d, 1d), false)"))
+                .isEqualTo("[0.5,-0.5,0.0]");
+        assertThatThrownBy(() -> json("gdpo_advantage(array(array(1d, 0d)), array(1d), false)"))
+                .hasStackTraceContaining("2 rewards of a trajectory and 1 weights; give one weight per reward");
+    }
+
+    private static String json(String expression) {
+        String text = spark.sql("SELECT to_json(struct(" + expression + " AS r))")
+                .head()
+                .getString(0);
+        return text.substring("{\"r\":".length(), text.length() - 1);
+    }
+
+    @Test
     void everyAdvantageEstimatorIsAFunctionOfItsName() {
         List<String> functions =
                 SqlFunctions.all().stream().map(SqlFunction::name).toList();

@@ -14,6 +14,7 @@ import io.bellows.text.ChatTokenizer;
 import io.bellows.text.SpecialTokens;
 import io.bellows.text.StreamingDecoder;
 import io.bellows.text.Tokenizer;
+import io.bellows.text.toolcall.ToolCallFormat;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -77,6 +78,14 @@ final class ServeCommand extends Subcommand {
             description = "Longest time for one request (default: ${DEFAULT-VALUE}).")
     private long timeout;
 
+    @Option(
+            names = "--tool-call-format",
+            defaultValue = "hermes",
+            paramLabel = "NAME",
+            description = "How the model writes calls of tools: hermes, qwen3_coder, llama3_json or mistral"
+                    + " (default: ${DEFAULT-VALUE}).")
+    private String toolCallFormat;
+
     @Mixin
     private TemplateOptions template;
 
@@ -87,6 +96,7 @@ final class ServeCommand extends Subcommand {
     ObjectNode run(Console console) throws IOException {
         ModelArguments.requireTokenizer(model);
         ModelArguments.requireModel(model);
+        ToolCallFormat toolCalls = toolCallFormat();
         int positions = ModelConfig.read(model).maxPositions();
         int used = length == null ? Math.min(positions, DEFAULT_LENGTH) : length;
         if (slots < 1 || timeout < 1 || used < 2 || used > positions || port < 0 || port > 65535) {
@@ -103,9 +113,17 @@ final class ServeCommand extends Subcommand {
                 InferenceEngine engine = new InferenceEngine(
                         kernels, weights, settings, () -> new StreamingDecoder(tokenizer, SpecialTokens.KEEP)::push)) {
             ChatTokenizer text = template.chat(model, tokenizer);
-            serve(console, new ServedModel(servedName(), text, engine, used));
+            serve(console, new ServedModel(servedName(), text, engine, used, toolCalls));
         }
         return object();
+    }
+
+    private ToolCallFormat toolCallFormat() {
+        try {
+            return ToolCallFormat.named(toolCallFormat);
+        } catch (IllegalArgumentException e) {
+            throw new UsageException(e.getMessage());
+        }
     }
 
     private String servedName() {

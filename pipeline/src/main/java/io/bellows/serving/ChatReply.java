@@ -6,14 +6,16 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.bellows.engine.Generation;
 import io.bellows.text.SpecialTokens;
 import io.bellows.text.Tokenizer;
+import io.bellows.text.toolcall.ParsedTurn;
 import java.nio.charset.StandardCharsets;
 
 /**
  * {@code /v1/chat/completions}.
  *
  * @param logProbs whether each token's log-prob is wanted
+ * @param tools what the model may call; null for nothing
  */
-record ChatReply(Tokenizer tokenizer, boolean logProbs) implements Reply {
+record ChatReply(Tokenizer tokenizer, boolean logProbs, OfferedTools tools) implements Reply {
 
     @Override
     public String object() {
@@ -32,14 +34,14 @@ record ChatReply(Tokenizer tokenizer, boolean logProbs) implements Reply {
 
     @Override
     public boolean showsEarly() {
-        return true;
+        // Whether a text is the start of a call is known at its end only.
+        return tools == null;
     }
 
     @Override
     public ObjectNode choice(Answer answer) {
         ObjectNode choice = JsonNodeFactory.instance.objectNode().put("index", answer.index());
-        choice.putObject("message").put("role", "assistant").put("content", answer.text());
-        return end(choice, answer);
+        return end(choice, choice.putObject("message").put("role", "assistant").put("content", answer.text()), answer);
     }
 
     @Override
@@ -59,8 +61,7 @@ record ChatReply(Tokenizer tokenizer, boolean logProbs) implements Reply {
     @Override
     public ObjectNode closing(Answer answer) {
         ObjectNode choice = open(answer.index());
-        choice.putObject("delta");
-        return end(choice, answer);
+        return end(choice, choice.putObject("delta"), answer);
     }
 
     private static ObjectNode open(int index) {
@@ -70,12 +71,18 @@ record ChatReply(Tokenizer tokenizer, boolean logProbs) implements Reply {
         return choice;
     }
 
-    private ObjectNode end(ObjectNode choice, Answer answer) {
+    private ObjectNode end(ObjectNode choice, ObjectNode message, Answer answer) {
+        String reason = answer.finishReason();
+        if (tools != null) {
+            ParsedTurn turn = tools.parse(answer);
+            OfferedTools.write(message, turn);
+            reason = turn.calls().isEmpty() || !reason.equals("stop") ? reason : "tool_calls";
+        }
         choice.putNull("logprobs");
         if (logProbs) {
             tokens(choice.putObject("logprobs").putArray("content"), answer.generation());
         }
-        return choice.put("finish_reason", answer.finishReason());
+        return choice.put("finish_reason", reason);
     }
 
     private void tokens(ArrayNode content, Generation generation) {

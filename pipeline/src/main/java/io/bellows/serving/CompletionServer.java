@@ -117,13 +117,14 @@ public final class CompletionServer implements AutoCloseable {
     private void chat(Context context) throws IOException, InterruptedException {
         RequestBody body = body(context);
         body.refuse("response_format", format -> format.path("type").asText().equals("text"));
-        int[] prompt = chatPrompt(body);
+        OfferedTools tools = OfferedTools.read(body, model.toolCalls());
+        int[] prompt = chatPrompt(body, tools);
         int maxTokens = body.integer("max_completion_tokens", body.integer("max_tokens", -1));
-        Reply reply = new ChatReply(model.text().tokenizer(), body.flag("logprobs"));
+        Reply reply = new ChatReply(model.text().tokenizer(), body.flag("logprobs"), tools);
         answer(context, body, Sampling.read(body, maxTokens).request(prompt, model), reply);
     }
 
-    private int[] chatPrompt(RequestBody body) {
+    private int[] chatPrompt(RequestBody body, OfferedTools tools) {
         JsonNode messages = body.node("messages");
         if (!messages.isArray() || messages.isEmpty()) {
             throw ApiException.badRequest("messages", "Invalid messages: expected a list of {role, content}");
@@ -137,9 +138,8 @@ public final class CompletionServer implements AutoCloseable {
             StreamSupport.stream(messages.spliterator(), false)
                     .map(message -> Message.fromJson(message).toJson())
                     .forEach(checked::add);
-            JsonNode tools = body.has("tools") ? body.node("tools") : null;
             return model.text()
-                    .encode(checked, tools, GenerationPrompt.ADD, variables)
+                    .encode(checked, tools == null ? null : tools.json(), GenerationPrompt.ADD, variables)
                     .ids();
         } catch (IllegalArgumentException | TemplateException e) {
             throw ApiException.badRequest("messages", e.getMessage());

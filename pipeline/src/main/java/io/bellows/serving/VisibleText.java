@@ -17,7 +17,11 @@ final class VisibleText {
     private boolean stopped;
 
     VisibleText(Tokenizer tokenizer, List<String> stops) {
-        this.decoder = new StreamingDecoder(tokenizer, SpecialTokens.SKIP);
+        this(tokenizer, stops, SpecialTokens.SKIP);
+    }
+
+    VisibleText(Tokenizer tokenizer, List<String> stops, SpecialTokens specialTokens) {
+        this.decoder = new StreamingDecoder(tokenizer, specialTokens);
         this.stops = stops;
     }
 

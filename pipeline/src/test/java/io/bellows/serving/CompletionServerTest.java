@@ -30,6 +30,7 @@ import io.bellows.text.Message;
 import io.bellows.text.SpecialTokens;
 import io.bellows.text.StreamingDecoder;
 import io.bellows.text.Tokenizer;
+import io.bellows.text.toolcall.ToolCallFormat;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -74,7 +75,7 @@ class CompletionServerTest {
                 new EngineSettings(8, 128, 256, Admission.CONTINUOUS),
                 () -> new StreamingDecoder(tokenizer, SpecialTokens.KEEP)::push);
         server = new CompletionServer(
-                new ServedModel("starter", text, engine, 128),
+                new ServedModel("starter", text, engine, 128, ToolCallFormat.HERMES),
                 new ServerSettings("127.0.0.1", 0, KEY, Duration.ofMinutes(1)));
         client = client(KEY);
     }
@@ -256,6 +257,38 @@ class CompletionServerTest {
                 HTTP.send(HttpRequest.newBuilder(uri("/health")).build(), HttpResponse.BodyHandlers.ofString());
 
         assertThat(response.statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void aChatWithToolsGoesOnAfterTheirAnswers() throws Exception {
+        String request = """
+                {"temperature": 0, "max_tokens": 8, "tool_choice": "auto", "parallel_tool_calls": true, "tools": [
+                 {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}],
+                 "messages": [{"role": "user", "content": "1 + 1?"},
+                  {"role": "assistant", "content": "", "tool_calls": [
+                   {"id": "abcdefghi", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
+                  {"role": "tool", "tool_call_id": "abcdefghi", "content": "2"}]}""";
+
+        JsonNode message = post("/v1/chat/completions", request, 200).at("/choices/0/message");
+
+        assertThat(message.path("content").asText()).isNotEmpty();
+        assertThat(message.has("tool_calls")).isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    "tools": [{"type": "function", "function": {"name": "f"}}], "tool_choice": "required" | Unsupported tool_choice "required"
+                    "tools": [{"type": "function", "function": {"name": "f"}}], "parallel_tool_calls": false | Unsupported parallel_tool_calls
+                    "tools": [{"type": "web"}] | Invalid tools {"type":"web"}
+                    "tools": {} | Invalid tools {}
+                    """)
+    void whatToolsCannotDoIsRefused(String fields, String message) throws Exception {
+        String request = "{\"messages\": [{\"role\": \"user\", \"content\": \"x\"}], " + fields + "}";
+
+        assertThat(post("/v1/chat/completions", request, 400)
+                        .at("/error/message")
+                        .asText())
+                .startsWith(message);
     }
 
     private static Generation engineAnswer() {

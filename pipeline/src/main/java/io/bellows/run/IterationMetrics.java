@@ -51,6 +51,10 @@ final class IterationMetrics {
                         max("status").as("status"), // the same in all segments
                         sum(expr("size(response_ids)")).as("response"),
                         expr("min_by(size(prompt_ids), segment_index)").as("prompt"),
+                        max(expr("metrics['num_turns']")).as("num_turns"), // of the whole trajectory, in every segment
+                        max(expr("metrics['num_segments']")).as("num_segments"),
+                        max(expr("metrics['tool_calls']")).as("tool_calls"),
+                        max(expr("metrics['tool_calls_succeeded']")).as("tool_calls_succeeded"),
                         sum(expr("size(prompt_ids) + size(response_ids)")).as("tokens"));
     }
 
@@ -61,6 +65,16 @@ final class IterationMetrics {
         lengths.add(share(col("status").equalTo("truncated"), "response_length/clip_ratio"));
         addRange(lengths, "prompt_length", col("prompt"));
         lengths.add(share(col("status").equalTo("failed"), "response/aborted_ratio"));
+        addRange(lengths, "num_turns", col("num_turns"));
+        addRange(lengths, "num_segments", col("num_segments"));
+        // Without a call anywhere there is nothing to say; else a trajectory without one counts as 0.
+        Column calls = coalesce(col("tool_calls"), lit(0.0));
+        Column succeeded = coalesce(col("tool_calls_succeeded"), lit(0.0));
+        Column anyCalls = count(col("tool_calls")).gt(0);
+        lengths.add(when(anyCalls, avg(calls)).as("tool_call_counts/mean"));
+        lengths.add(when(anyCalls, max(calls)).as("tool_call_counts/max"));
+        lengths.add(when(anyCalls, min(calls)).as("tool_call_counts/min"));
+        lengths.add(when(anyCalls, sum(succeeded).divide(sum(calls))).as("tool_calls/success_rate"));
         lengths.add(sum("tokens").cast("double").as("perf/total_num_tokens"));
         lengths.add(sum("response").cast("double").as("perf/response_tokens"));
         return lengths;

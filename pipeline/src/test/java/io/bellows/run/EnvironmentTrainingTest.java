@@ -49,6 +49,13 @@ class EnvironmentTrainingTest extends SparkTest {
         Path run = folder.resolve("run");
         RunSummary summary = new TrainLoop(spark, config(run), Progress.NONE).run();
         assertThat(summary.iterations()).isEqualTo(2);
+        assertThat(summary.metrics()).allSatisfy(metrics -> {
+            assertThat(metrics.get("num_turns/max")).isGreaterThan(1);
+            assertThat(metrics.get("num_turns/mean"))
+                    .isBetween(metrics.get("num_turns/min"), metrics.get("num_turns/max"));
+            assertThat(metrics.get("num_segments/min")).isEqualTo(1);
+            assertThat(metrics).doesNotContainKeys("tool_call_counts/mean", "tool_calls/success_rate");
+        });
 
         RunDirectory directory = RunDirectory.open(spark, run.toString());
         Dataset<Row> trajectories = directory.committed(Table.TRAJECTORIES).cache();

@@ -31,6 +31,7 @@ import picocli.CommandLine.ParseResult;
             StageCommand.Score.class,
             StageCommand.Advantage.class,
             StageCommand.Update.class,
+            ReplayCommand.class,
             VerifyCommand.class,
             SqlCommand.class,
             ValidateCommand.class,

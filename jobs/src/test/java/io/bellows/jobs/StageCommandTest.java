@@ -43,6 +43,7 @@ class StageCommandTest {
         assertThat(early.err()).contains("Cannot run iteration 3").contains("the next one is 2");
 
         ok("verify", "--json", run);
+        aReplaySaysWhatDiffersAndLeavesTheRunAsItIs(run);
         Path checkpoint = folder.resolve("run/checkpoints/000001/actor/model.safetensors");
         Path table = parquet(folder.resolve("run/iterations/000001/scores"));
         Path manifest = folder.resolve("run/iterations/000001/experience/manifest.json");
@@ -57,6 +58,31 @@ class StageCommandTest {
                 .contains(checkpoint.getFileName().toString())
                 .contains(table.getFileName().toString())
                 .contains("experience/manifest.json");
+    }
+
+    private void aReplaySaysWhatDiffersAndLeavesTheRunAsItIs(String run) {
+        String target = folder.resolve("replay").toString();
+        CommandLineRun refused =
+                CommandLineRun.of("replay", run, "--iteration", "1", "--set", "rollout.n=3", "-o", target);
+        assertThat(refused.exitCode()).isEqualTo(2);
+        assertThat(refused.err()).contains("Unsupported change of rollout.n");
+
+        CommandLineRun replayed = CommandLineRun.of(
+                "replay",
+                "--json",
+                run,
+                "--iteration",
+                "1",
+                "--set",
+                "reward.functions=[{name: format_match, pattern: '(?s).*', weight: 3}]",
+                "-o",
+                target);
+        assertThat(replayed.exitCode()).as(replayed.err()).isZero();
+        assertThat(replayed.err()).contains("rewards ").contains("iteration 1 differs");
+        assertThat(replayed.result().get("identical").asBoolean()).isFalse();
+        assertThat(replayed.result().at("/rewards/rows").asInt()).isEqualTo(4);
+        ok("verify", "--json", target);
+        ok("verify", "--json", run);
     }
 
     private static void ok(String... arguments) {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.SortedSet;
 
 /**
  * The whole configuration of a run, resolved: every key has its value. Immutable and Java-serializable. Keys carry verl's
@@ -61,6 +62,16 @@ public record BellowsConfig(
         return ConfigSource.fromResolved(resolved);
     }
 
+    /**
+     * Returns this configuration with other values, checked as {@link #load(Path, List)} checks it.
+     *
+     * @param overrides {@code key=value} pairs, the value being YAML; later ones win
+     * @throws InvalidConfigException naming every error at once
+     */
+    public BellowsConfig with(List<String> overrides) {
+        return ConfigSource.change(resolved(), overrides);
+    }
+
     /** Every key with its default and meaning, in the order of the records. */
     public static List<Key> keys() {
         return Key.all(BellowsConfig.class);
@@ -83,6 +94,11 @@ public record BellowsConfig(
      */
     public List<String> differencesOnResume(BellowsConfig other) {
         return ConfigJson.fixedDifferences(this, other);
+    }
+
+    /** The names of all keys, Spark's aside, that {@code other} has another value of, in order. */
+    public SortedSet<String> keysThatDiffer(BellowsConfig other) {
+        return ConfigJson.keysThatDiffer(this, other);
     }
 
     /** Whether the log-probs of a reference policy are needed: for a KL loss, or for a KL penalty in the reward. */

@@ -12,7 +12,10 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Predicate;
 
 /** Configuration records as JSON, their hash and their differences. */
 final class ConfigJson {
@@ -55,11 +58,21 @@ final class ConfigJson {
         return differences;
     }
 
+    static SortedSet<String> keysThatDiffer(BellowsConfig one, BellowsConfig other) {
+        SortedMap<String, JsonNode> values = values(one, key -> true);
+        values.entrySet().removeAll(values(other, key -> true).entrySet());
+        return new TreeSet<>(values.keySet());
+    }
+
     private static SortedMap<String, JsonNode> fixed(BellowsConfig config) {
+        return values(config, key -> key.onResume() == OnResume.FIXED);
+    }
+
+    private static SortedMap<String, JsonNode> values(BellowsConfig config, Predicate<Key> wanted) {
         ObjectNode root = write(config);
         SortedMap<String, JsonNode> values = new TreeMap<>();
         for (Key key : BellowsConfig.keys()) {
-            if (key.onResume() == OnResume.FIXED) {
+            if (wanted.test(key)) {
                 values.put(key.name(), root.at("/" + key.name().replace('.', '/')));
             }
         }

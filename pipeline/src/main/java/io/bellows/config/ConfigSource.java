@@ -24,10 +24,16 @@ final class ConfigSource {
     private ConfigSource() {}
 
     static BellowsConfig load(Path file, List<String> overrides, Purpose purpose) {
+        return bind(read(file), overrides, purpose);
+    }
+
+    static BellowsConfig change(ObjectNode resolved, List<String> overrides) {
+        return bind(resolved, overrides, Purpose.TRAIN);
+    }
+
+    private static BellowsConfig bind(ObjectNode tree, List<String> overrides, Purpose purpose) {
         Errors errors = new Errors();
-        ObjectNode tree = read(file);
-        ObjectNode spark = sparkProperties(tree.get("spark"));
-        tree.set("spark", spark);
+        tree.set("spark", sparkProperties(tree.get("spark")));
         for (String override : overrides) {
             override(tree, override, errors);
         }

@@ -6,8 +6,6 @@ import static org.apache.spark.sql.functions.col;
 import io.bellows.config.BellowsConfig;
 import io.bellows.config.FilterGroupsConfig;
 import io.bellows.data.Cursor;
-import io.bellows.data.EpochOrder;
-import io.bellows.data.PromptDataset;
 import io.bellows.resident.WeightsRef;
 import io.bellows.trajectory.Table;
 import io.bellows.trajectory.TrajectoryKey;
@@ -32,15 +30,13 @@ import org.apache.spark.sql.Row;
 final class RolloutRounds {
 
     private final BellowsConfig config;
-    private final PromptDataset training;
-    private final EpochOrder order;
+    private final RoundPrompts prompts;
     private final Stages stages;
     private final Progress progress;
 
-    RolloutRounds(BellowsConfig config, PromptDataset training, EpochOrder order, Stages stages, Progress progress) {
+    RolloutRounds(BellowsConfig config, RoundPrompts prompts, Stages stages, Progress progress) {
         this.config = config;
-        this.training = training;
-        this.order = order;
+        this.prompts = prompts;
         this.stages = stages;
         this.progress = progress;
     }
@@ -103,11 +99,11 @@ final class RolloutRounds {
         int informative = 0;
         int round = 0;
         for (int size = firstRound(groups.size()); size > 0; size = nextRound(groups.size(), generated, informative)) {
-            EpochOrder.Batch batch = order.batch(cursor, size);
+            RoundPrompts.Prompts batch = prompts.next(round, cursor, size);
             Dataset<Row> scores = commitRound(run, iteration, round++, batch, generated, weights, timer);
             ScoreChecks.refuseUnusable(scores, iteration, config.reward());
-            List<String> found = groups(run.runId(), iteration, generated, size, scores);
-            generated += size;
+            List<String> found = groups(run.runId(), iteration, generated, batch.size(), scores);
+            generated += batch.size();
             informative += found.size();
             groups.addAll(found);
             cursor = batch.next();
@@ -131,7 +127,7 @@ final class RolloutRounds {
     void sampleFirst(RunDirectory run, int iteration, WeightsRef weights, IterationState state, StageTimer timer) {
         int size = firstRound(state.carriedGroups().size());
         if (size > 0) {
-            sampleRound(run, iteration, 0, order.batch(state.cursor(), size), 0, weights, timer);
+            sampleRound(run, iteration, 0, prompts.next(0, state.cursor(), size), 0, weights, timer);
         }
     }
 
@@ -161,7 +157,7 @@ final class RolloutRounds {
             RunDirectory run,
             int iteration,
             int round,
-            EpochOrder.Batch batch,
+            RoundPrompts.Prompts batch,
             int firstPosition,
             WeightsRef weights,
             StageTimer timer) {
@@ -185,12 +181,11 @@ final class RolloutRounds {
             RunDirectory run,
             int iteration,
             int round,
-            EpochOrder.Batch batch,
+            RoundPrompts.Prompts batch,
             int firstPosition,
             WeightsRef weights,
             StageTimer timer) {
         long rows = rows(batch);
-        Dataset<Row> prompts = training.batch(batch, firstPosition);
         return timer.time(
                 "gen",
                 rows,
@@ -199,12 +194,12 @@ final class RolloutRounds {
                         iteration,
                         round,
                         Table.TRAJECTORIES,
-                        () -> stages.rollout().run(prompts, iteration, weights),
+                        () -> stages.rollout().run(batch.rows().apply(firstPosition), iteration, weights),
                         ManifestExtras.NONE.withLeastRows(rows).withWeightsVersion(weights.version())));
     }
 
-    private long rows(EpochOrder.Batch batch) {
-        return (long) batch.rowIndices().length * stages.rollout().sampling().trajectoriesPerPrompt();
+    private long rows(RoundPrompts.Prompts batch) {
+        return (long) batch.size() * stages.rollout().sampling().trajectoriesPerPrompt();
     }
 
     /** The groups of a round to learn from. */

@@ -36,10 +36,7 @@ public record RunDescription(
         Optional<RunDescription> existing = read(files);
         if (existing.isEmpty()) {
             RunDescription description = describe(files, config, clock, spark);
-            if (!files.publish(files.path(FILE), Json.pretty(description))) {
-                throw new InvalidRunException("Cannot create the run " + files.root()
-                        + ": another driver has just done so; start again to continue it");
-            }
+            description.create(files);
             return description;
         }
         if (config.trainer().resumeMode().equals("disable")) {
@@ -60,6 +57,26 @@ public record RunDescription(
     static Optional<RunDescription> read(RunFiles files) {
         return files.text(files.path(FILE))
                 .map(text -> parse(text, files.path(FILE).toString()));
+    }
+
+    /** Describes a directory for iterations of this run under another configuration. */
+    RunDescription with(BellowsConfig other, Clock clock) {
+        return new RunDescription(
+                format,
+                runId,
+                other.resolved(),
+                other.hash(),
+                seed,
+                versions,
+                clock.instant().toString());
+    }
+
+    /** Writes it into a directory that has none. */
+    void create(RunFiles files) {
+        if (!files.publish(files.path(FILE), Json.pretty(this))) {
+            throw new InvalidRunException("Cannot create the run " + files.root()
+                    + ": another driver has just done so; start again to continue it");
+        }
     }
 
     private static RunDescription describe(RunFiles files, BellowsConfig config, Clock clock, String spark) {

@@ -12,6 +12,7 @@ import java.util.OptionalInt;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Supplier;
+import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
@@ -118,6 +119,24 @@ public final class RunDirectory implements AutoCloseable {
             lease.close();
             throw e;
         }
+    }
+
+    /**
+     * Creates a directory in which iterations of another one are computed again. It has the same run id, so that the rows of both
+     * join by their keys.
+     *
+     * @param config with the place of the new directory
+     * @throws InvalidRunException when there is something at that place, or it lies in the other directory
+     */
+    static RunDirectory startReplay(SparkSession spark, RunDirectory source, BellowsConfig config) {
+        RunFiles files = new RunFiles(
+                config.trainer().runDirectory(), spark.sparkContext().hadoopConfiguration());
+        if (!files.list(files.root()).isEmpty() || (files.root() + "/").startsWith(source.uri() + "/")) {
+            throw new InvalidRunException("Cannot replay " + source.uri() + " into " + files.root()
+                    + ": that is not an empty folder outside of the run; choose another with -o DIR");
+        }
+        source.description.with(config, Clock.systemUTC()).create(files);
+        return start(spark, config);
     }
 
     /**
@@ -246,6 +265,22 @@ public final class RunDirectory implements AutoCloseable {
         return commits.table(table).read(List.of(manifest));
     }
 
+    /** Takes a committed table of another directory over, byte for byte. */
+    void copyTable(RunDirectory source, int iteration, Table table) {
+        heldLease().check();
+        for (Manifest part : source.manifests(iteration, table)) {
+            Path from = source.commits.table(table).folder(iteration, part.round());
+            Path to = commits.table(table).folder(iteration, part.round());
+            part.files().forEach(file -> files.copy(new Path(from, file.path()), new Path(to, file.path())));
+            publish(part);
+        }
+    }
+
+    /** The rows of a part of a table. */
+    Dataset<Row> rows(Manifest part) {
+        return commits.table(part.table()).read(List.of(part));
+    }
+
     /**
      * The rows of a committed table of an iteration.
      *
@@ -320,6 +355,13 @@ public final class RunDirectory implements AutoCloseable {
         Optional<Checkpoint> newest = newestCheckpoint();
         newest.ifPresent(checkpoints::verify);
         return newest;
+    }
+
+    /** As {@link #checkpoint}, with its files compared with their checksums. */
+    Optional<Checkpoint> verifiedCheckpoint(int iteration) {
+        Optional<Checkpoint> checkpoint = checkpoint(iteration);
+        checkpoint.ifPresent(checkpoints::verify);
+        return checkpoint;
     }
 
     private Optional<Checkpoint> newestCheckpoint() {

@@ -13,6 +13,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FileUtil;
 import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
@@ -115,6 +116,17 @@ final class RunFiles {
             fileSystem.delete(path, true);
         } catch (IOException e) {
             throw failed("delete", path, e);
+        }
+    }
+
+    /** Copies a file from any file system. */
+    void copy(Path from, Path to) {
+        try {
+            if (!FileUtil.copy(from.getFileSystem(hadoop), from, fileSystem, to, false, hadoop)) {
+                throw new IOException("the file system refused");
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot copy " + from + " to " + to + ": " + e.getMessage(), e);
         }
     }
 

@@ -79,21 +79,20 @@ public final class TrainLoop {
         long start = System.nanoTime();
         Cluster.requireUsable(spark);
         try (RunDirectory run = RunDirectory.start(spark, config);
-                PromptDataset training =
-                        load(config.data().trainFiles(), config.data().trainMaxSamples());
+                PromptDataset training = trainingData(spark, config);
                 PromptDataset heldOut = config.data().valFiles().isEmpty()
                         ? null
-                        : load(config.data().valFiles(), config.data().valMaxSamples())) {
+                        : load(
+                                spark,
+                                config,
+                                config.data().valFiles(),
+                                config.data().valMaxSamples())) {
             progress.message("training data: " + training.report().summary());
             if (heldOut != null) {
                 progress.message("validation data: " + heldOut.report().summary());
             }
-            EpochOrder order = new EpochOrder(
-                    training.size(),
-                    config.dataSeed(),
-                    config.data().shuffle() ? Shuffle.EACH_EPOCH : Shuffle.NONE,
-                    Remainder.DROP);
-            int iterations = iterations(order);
+            EpochOrder order = order(config, training);
+            int iterations = iterations(config, order);
             Stages stages = Stages.of(spark, config, run.runId(), heldOut, iterations);
             progress.header(facts(run, training, iterations));
             try {
@@ -105,7 +104,19 @@ public final class TrainLoop {
         }
     }
 
-    private PromptDataset load(List<String> files, int maxSamples) {
+    static PromptDataset trainingData(SparkSession spark, BellowsConfig config) {
+        return load(spark, config, config.data().trainFiles(), config.data().trainMaxSamples());
+    }
+
+    static EpochOrder order(BellowsConfig config, PromptDataset training) {
+        return new EpochOrder(
+                training.size(),
+                config.dataSeed(),
+                config.data().shuffle() ? Shuffle.EACH_EPOCH : Shuffle.NONE,
+                Remainder.DROP);
+    }
+
+    private static PromptDataset load(SparkSession spark, BellowsConfig config, List<String> files, int maxSamples) {
         return PromptDataset.load(
                 spark,
                 files,
@@ -114,7 +125,8 @@ public final class TrainLoop {
                         Path.of(config.model().path()), config.data().applyChatTemplateKwargs()));
     }
 
-    private int iterations(EpochOrder order) {
+    /** The iterations of the whole run. */
+    static int iterations(BellowsConfig config, EpochOrder order) {
         Integer steps = config.trainer().totalTrainingSteps();
         return steps != null
                 ? steps
@@ -151,7 +163,7 @@ public final class TrainLoop {
         if (last > 0) {
             progress.message("continuing after iteration " + last + " of " + run.uri());
         }
-        RolloutRounds rollouts = new RolloutRounds(config, training, order, stages, progress);
+        RolloutRounds rollouts = new RolloutRounds(config, RoundPrompts.of(training, order), stages, progress);
         for (int i = next; i <= Math.min(iterations, only); i++) {
             IterationState before = run.latestState().orElse(IterationState.initial(seed, null));
             boolean due = i == iterations || isDue(config.trainer().testFreq(), i);

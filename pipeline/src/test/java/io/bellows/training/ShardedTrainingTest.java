@@ -29,8 +29,12 @@ import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Several ranks, each a thread with a model of its own, come to what one rank comes to. */
 class ShardedTrainingTest {
@@ -39,6 +43,7 @@ class ShardedTrainingTest {
     private static final AdamW.Settings ADAM_W = new AdamW.Settings(0.9, 0.999, 1e-3, 0.01);
     private static final double TOLERANCE = 1e-5;
     private static final int STEPS = 3;
+    private static final double HUGE = 1e6;
 
     @TempDir
     private Path folder;
@@ -111,15 +116,7 @@ class ShardedTrainingTest {
             Trainer trainer = new Trainer(new TrainedModel(decoder, weights, gradients), optimizer, settings, ranks);
             Metrics metrics = Metrics.empty();
             for (int step = run.firstStep; step < run.firstStep + STEPS; step++) {
-                List<TrainingSequence> all = rows(step);
-                int[] lengths = all.stream().mapToInt(TrainingSequence::length).toArray();
-                List<TrainingSequence> own = new ArrayList<>();
-                for (int i = 0; i < lengths.length; i++) {
-                    if (i % 4 % ranks.size() == ranks.rank()) { // uneven on purpose
-                        own.add(all.get(i));
-                    }
-                }
-                metrics = metrics.merge(trainer.step(own));
+                metrics = metrics.merge(trainer.step(own(rows(step), ranks)));
             }
             trainer.requireSameWeights();
             if (run.to != null) {
@@ -129,6 +126,14 @@ class ShardedTrainingTest {
         }
     }
 
+    /** The rows of a rank: uneven on purpose. */
+    private static List<TrainingSequence> own(List<TrainingSequence> all, Collective ranks) {
+        return IntStream.range(0, all.size())
+                .filter(i -> i % 4 % ranks.size() == ranks.rank())
+                .mapToObj(all::get)
+                .toList();
+    }
+
     private static float[] values(Weights weights) {
         List<float[]> all = new ArrayList<>();
         weights.parameters().values().forEach(tensor -> all.add(tensor.toFloatArray()));
@@ -136,6 +141,10 @@ class ShardedTrainingTest {
     }
 
     private static List<Outcome> onRanks(int ranks, Run run) throws Exception {
+        return onRanks(ranks, collective -> train(collective, run));
+    }
+
+    private static List<Outcome> onRanks(int ranks, Function<Collective, Outcome> work) throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(ranks);
         List<RingListener> listeners = new ArrayList<>();
         List<InetSocketAddress> addresses = new ArrayList<>();
@@ -151,7 +160,7 @@ class ShardedTrainingTest {
                 int rank = i;
                 running.add(threads.submit(() -> {
                     try (Collective collective = listeners.get(rank).connect(rank, addresses, 0)) {
-                        return train(collective, run);
+                        return work.apply(collective);
                     }
                 }));
             }
@@ -206,6 +215,59 @@ class ShardedTrainingTest {
         Run run = new Run(
                 policy("actor.policy_loss.loss_mode=kl_cov", "actor.policy_loss.kl_cov_ratio=0.2"), null, null, 0);
         assertSame(onRanks(2, run), train(Collective.alone(), run));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "actor.policy_loss.loss_mode=vanilla",
+                "actor.policy_loss.loss_mode=clip_cov",
+                "actor.policy_loss.loss_mode=gspo",
+                "algorithm.rollout_correction.bypass_mode=true",
+                "actor.loss_agg_mode=seq-mean-token-mean"
+            })
+    void lossAndGradientDoNotChangeWithTheNumberOfRanks(String setting) throws Exception {
+        Objective objective = policy(setting, "actor.policy_loss.clip_cov_ratio=0.3");
+        Outcome one = descend(Collective.alone(), objective);
+        for (int ranks = 2; ranks <= 3; ranks++) {
+            List<Outcome> several = onRanks(ranks, collective -> descend(collective, objective));
+            assertThat(merged(several).values().get("actor/loss"))
+                    .isCloseTo(one.metrics.values().get("actor/loss"), within(1e-6));
+            assertThat(distance(several.get(0).weights, one.weights))
+                    .as("distance of the gradients of %s ranks and of one", ranks)
+                    .isLessThan(1e-5 * distance(one.weights, new float[one.weights.length]));
+        }
+    }
+
+    /** The gradient of one mini-batch, as a step of plain gradient descent shows it: AdamW without memory and with a huge epsilon. */
+    private static Outcome descend(Collective ranks, Objective objective) {
+        AdamW.Settings plain = new AdamW.Settings(0, 0, HUGE, 0);
+        OptimConfig optim = new OptimConfig(HUGE, -1, 0, "constant", 0, 0, List.of(0.0, 0.0), HUGE);
+        try (Kernels kernels = Kernels.load(Device.cpu());
+                Weights weights =
+                        Weights.load(kernels, GoldenModel.named("qwen2").folder());
+                Decoder decoder = new Decoder(kernels, weights.config(), 16);
+                Gradients gradients = Gradients.of(kernels, weights);
+                AdamW optimizer = new AdamW(kernels, weights, plain, ranks.rank(), ranks.size())) {
+            float[] gradient = values(weights);
+            UpdateSettings settings = new UpdateSettings(
+                    objective, plain, new LearningRateSchedule(optim, 100), 0, MicroBatching.byTokens(16));
+            Metrics metrics = new Trainer(new TrainedModel(decoder, weights, gradients), optimizer, settings, ranks)
+                    .step(own(rows(0), ranks));
+            float[] after = values(weights);
+            for (int i = 0; i < gradient.length; i++) {
+                gradient[i] -= after[i];
+            }
+            return new Outcome(gradient, metrics);
+        }
+    }
+
+    private static double distance(float[] a, float[] b) {
+        double sum = 0;
+        for (int i = 0; i < a.length; i++) {
+            sum += ((double) a[i] - b[i]) * ((double) a[i] - b[i]);
+        }
+        return Math.sqrt(sum);
     }
 
     @Test

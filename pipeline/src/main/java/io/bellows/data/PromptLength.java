@@ -7,6 +7,7 @@ import io.bellows.text.Message;
 import java.io.IOException;
 import java.io.Serializable;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -41,12 +42,16 @@ public interface PromptLength extends AutoCloseable {
      * @param variables extra variables of the template; values must be serializable
      */
     static Source ofModel(Path folder, Map<String, Object> variables) {
-        String path = folder.toString();
+        String path = folder.toAbsolutePath().normalize().toString(); // executors have another working directory
         Map<String, Object> copy = new HashMap<>(variables);
         return () -> new Tokens(open(path, copy));
     }
 
     private static ChatTokenizer open(String folder, Map<String, Object> variables) {
+        if (!Files.isDirectory(Path.of(folder))) {
+            throw new IllegalStateException("Cannot find the model folder " + folder
+                    + " here: driver and executors must reach it under the same path; put it on a shared file system");
+        }
         try {
             return ChatTokenizer.load(Path.of(folder), variables);
         } catch (IOException e) {

@@ -80,7 +80,8 @@ public final class ResidentModel implements AutoCloseable {
      * resumed run has made fewer calls than an unbroken one, so a deterministic run leaves the script as it is.
      */
     void prepareThread() {
-        JniUtils.setNumThreads(settings.threads()); // a pooled thread may have served another run; new threads follow
+        JniUtils.setNumThreads(
+                settings.nativeThreads()); // a pooled thread may have served another run; new threads follow
         JniUtils.setGraphExecutorOptimize(settings.admission() != Admission.ORDERED);
     }
 

@@ -6,6 +6,7 @@ import io.bellows.engine.EngineSettings;
 import io.bellows.model.Activations;
 import io.bellows.model.ComputeType;
 import java.io.Serializable;
+import org.apache.spark.SparkEnv;
 
 /**
  * How an executor sets a model up.
@@ -14,7 +15,7 @@ import java.io.Serializable;
  * @param slots sequences the engine decodes at once
  * @param prefillChunk prompt tokens the engine takes in per step
  * @param admission when the engine lets requests in
- * @param threads native threads of a matrix product
+ * @param threads native threads of a matrix product; 0: as the executor's environment says
  * @param compute what the model computes in
  * @param activations what a training pass keeps
  */
@@ -27,6 +28,8 @@ public record ResidentSettings(
         ComputeType compute,
         Activations activations)
         implements Serializable {
+
+    private static final int AS_THE_EXECUTOR_SAYS = 0;
 
     /**
      * Takes the settings from a configuration.
@@ -41,7 +44,7 @@ public record ResidentSettings(
                 config.rollout().maxNumSeqs(),
                 config.rollout().maxNumBatchedTokens(),
                 deterministic ? Admission.ORDERED : Admission.CONTINUOUS,
-                deterministic ? 1 : nativeThreads(),
+                deterministic ? 1 : AS_THE_EXECUTOR_SAYS,
                 ComputeType.named(config.model().dtype()),
                 config.model().enableGradientCheckpointing() ? Activations.RECOMPUTE : Activations.KEEP);
     }
@@ -50,11 +53,17 @@ public record ResidentSettings(
         return new EngineSettings(slots, maxLength, prefillChunk, admission);
     }
 
-    /** The launcher sets {@code OMP_NUM_THREADS}; without it libtorch would take every core for itself. */
-    private static int nativeThreads() {
-        String set = System.getenv("OMP_NUM_THREADS");
-        return set != null && set.matches("[1-9][0-9]{0,3}")
-                ? Integer.parseInt(set)
-                : Runtime.getRuntime().availableProcessors();
+    /** Asked on the executor, whose environment is not the driver's. */
+    int nativeThreads() {
+        if (threads != AS_THE_EXECUTOR_SAYS) {
+            return threads;
+        }
+        String set = System.getenv("OMP_NUM_THREADS"); // the launcher sets it, and the presets for executors
+        if (set != null && set.matches("[1-9][0-9]{0,3}")) {
+            return Integer.parseInt(set);
+        }
+        int all = Runtime.getRuntime().availableProcessors();
+        SparkEnv spark = SparkEnv.get();
+        return spark == null ? all : Math.min(all, spark.conf().getInt("spark.executor.cores", all));
     }
 }

@@ -1,6 +1,7 @@
 package io.bellows.resident;
 
 import java.io.Serializable;
+import java.nio.file.Path;
 
 /**
  * Which weights a stage needs, and where they lie. Weights travel as a path, never as a broadcast.
@@ -15,10 +16,11 @@ public record WeightsRef(String id, long version, String modelFolder, String opt
     /**
      * The weights that a run starts from.
      *
-     * @param modelFolder Hugging Face folder
+     * @param modelFolder Hugging Face folder; executors have another working directory, so the reference names it in full
      * @return the reference
      */
     public static WeightsRef initial(String modelFolder) {
-        return new WeightsRef("initial:" + modelFolder, 0, modelFolder, null);
+        String folder = Path.of(modelFolder).toAbsolutePath().normalize().toString();
+        return new WeightsRef("initial:" + folder, 0, folder, null);
     }
 }

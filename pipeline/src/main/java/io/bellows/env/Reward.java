@@ -8,8 +8,8 @@ import java.lang.annotation.Target;
 
 /**
  * A reward of the environment or of a {@link Rubric}: a method that returns a number. Its arguments are given by name: {@code state},
- * {@code prompt}, {@code completion}, {@code response}, {@code answer}, {@code info}, or any column of the dataset. Null
- * says that there is no reward.
+ * {@code prompt}, {@code completion}, {@code response}, {@code answer}, {@code info}, {@code parser}, or any column of the dataset.
+ * Null says that there is no reward; so does an {@link io.bellows.reward.UnscoredException}, which also says why.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

@@ -5,23 +5,25 @@ import static java.util.Objects.requireNonNull;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.bellows.env.Handlers.Handler;
+import io.bellows.reward.Parser;
 import io.bellows.reward.RewardOutcome.Status;
 import io.bellows.reward.RewardScore;
+import io.bellows.reward.UnscoredException;
 import io.bellows.text.Message;
 import io.bellows.trajectory.Score;
 import java.lang.reflect.Parameter;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.StringJoiner;
 
 /**
  * Rewards of a trajectory: the weighted sum of the {@link Reward} methods of an object, which may be the environment itself, and its {@link
- * Metric} methods, which decide nothing. Several objects make one rubric, in any order.
+ * Metric} methods, which decide nothing. Several objects make one rubric, in any order; so do several rubrics, see {@link RubricGroup}.
  *
  * <p>A method gets its arguments by name, see {@link Reward}. It returns a number, or null where it cannot say: then there is no reward. One
  * that throws, or returns no finite number, has failed, and there is no reward either; nothing is ever turned into 0.
@@ -31,12 +33,30 @@ public final class Rubric {
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     /** One method of one object. */
-    private record Term(Object owner, Handler handler, double weight) {}
+    record Term(Object owner, Handler handler, double weight, Parser parser) {
+        String name() {
+            return handler.name();
+        }
+    }
 
     private final List<Term> terms;
 
-    private Rubric(List<Term> terms) {
-        this.terms = terms;
+    /** Terms in whatever order; they are asked, and added up, by priority and name, since a sum of floats depends on the order. */
+    Rubric(List<Term> terms) {
+        Map<String, Term> byName = new HashMap<>();
+        for (Term term : terms) {
+            Term other = byName.put(term.name(), term);
+            if (other != null) {
+                throw new IllegalArgumentException(
+                        "Invalid rubric: two rewards are called '" + term.name() + "', one in "
+                                + other.owner().getClass().getName() + " and one in "
+                                + term.owner().getClass().getName() + "; rename one");
+            }
+        }
+        this.terms = terms.stream()
+                .sorted(Comparator.comparingInt((Term term) -> -term.handler().priority())
+                        .thenComparing(Term::name))
+                .toList();
     }
 
     /**
@@ -46,29 +66,35 @@ public final class Rubric {
      */
     public static Rubric of(Object... owners) {
         List<Term> terms = new ArrayList<>();
-        Set<String> names = new HashSet<>();
         for (Object owner : owners) {
             requireNonNull(owner, "owner");
             for (Handler handler : Handlers.of(owner.getClass(), Reward.class)) {
-                terms.add(term(owner, handler, ((Reward) handler.annotation()).weight(), names));
+                terms.add(term(owner, handler, ((Reward) handler.annotation()).weight()));
             }
             for (Handler handler : Handlers.of(owner.getClass(), Metric.class)) {
-                terms.add(term(owner, handler, 0, names));
+                terms.add(term(owner, handler, 0));
             }
         }
-        return new Rubric(List.copyOf(terms));
+        return new Rubric(terms);
     }
 
-    private static Term term(Object owner, Handler handler, double weight, Set<String> names) {
-        if (!names.add(handler.name())) {
-            throw new IllegalArgumentException("Invalid rubric: two rewards are called '" + handler.name()
-                    + "', one in " + owner.getClass().getName() + "; rename one");
-        }
+    private static Term term(Object owner, Handler handler, double weight) {
         if (!Double.isFinite(weight)) {
             throw new IllegalArgumentException(
                     "Invalid weight " + weight + " of reward '" + handler.name() + "': give a finite number");
         }
-        return new Term(owner, handler, weight);
+        return new Term(owner, handler, weight, Parser.whole());
+    }
+
+    /** The same rubric with another parser for the rewards that take an argument {@code parser}; at first that is {@link Parser#whole}. */
+    public Rubric with(Parser parser) {
+        return new Rubric(terms.stream()
+                .map(term -> new Term(term.owner(), term.handler(), term.weight(), parser))
+                .toList());
+    }
+
+    List<Term> terms() {
+        return terms;
     }
 
     /** Whether there is nothing to score. */
@@ -89,16 +115,18 @@ public final class Rubric {
             try {
                 value = value(term, state);
                 if (value == null) {
-                    messages.add(term.handler().name() + ": cannot say");
+                    messages.add(term.name() + ": cannot say");
                 }
+            } catch (UnscoredException e) {
+                messages.add(term.name() + ": " + MultiTurnEnv.text(e.getMessage()));
             } catch (Throwable e) {
                 failed = true;
-                messages.add(term.handler().name() + ": " + MultiTurnEnv.text(e.toString()));
+                messages.add(term.name() + ": " + MultiTurnEnv.text(e.toString()));
             }
             if (term.handler().annotation() instanceof Reward) {
-                components.put(term.handler().name(), value);
+                components.put(term.name(), value);
             } else if (value != null) {
-                metrics.put(term.handler().name(), value);
+                metrics.put(term.name(), value);
             }
             complete &= value != null || term.weight() == 0;
             sum += value == null || term.weight() == 0 ? 0 : term.weight() * value;
@@ -117,7 +145,7 @@ public final class Rubric {
         Parameter[] parameters = term.handler().method().getParameters();
         Object[] arguments = new Object[parameters.length];
         for (int i = 0; i < arguments.length; i++) {
-            arguments[i] = argument(parameters[i], state);
+            arguments[i] = argument(parameters[i], state, term.parser());
         }
         Object value = term.handler().call(term.owner(), arguments);
         if (value == null) {
@@ -129,7 +157,7 @@ public final class Rubric {
         return number.doubleValue();
     }
 
-    private static Object argument(Parameter parameter, State state) {
+    private static Object argument(Parameter parameter, State state, Parser parser) {
         if (parameter.getType() == State.class) {
             return state;
         }
@@ -144,11 +172,13 @@ public final class Rubric {
             case "response" -> response(state.completion());
             case "answer" -> state.answer();
             case "info" -> state.info();
+            case "parser" -> parser;
             default -> column(parameter, state);
         };
     }
 
-    private static String response(List<Message> completion) {
+    /** What the model said last, or null. */
+    static String response(List<Message> completion) {
         String last = null;
         for (Message message : completion) {
             last = message.role().equals("assistant") ? message.content() : last;
@@ -163,7 +193,7 @@ public final class Rubric {
         if (value == null) {
             throw new IllegalArgumentException(
                     "Cannot give the argument '" + parameter.getName() + "': the row has no such"
-                            + " column; name one of prompt, completion, response, answer, info, state or a column");
+                            + " column; name one of prompt, completion, response, answer, info, parser, state or a column");
         }
         return parameter.getType() == JsonNode.class ? value : JSON.convertValue(value, parameter.getType());
     }

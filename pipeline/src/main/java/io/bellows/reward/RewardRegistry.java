@@ -6,8 +6,11 @@ import io.bellows.udfs.reward.AnswerPlace;
 import io.bellows.udfs.reward.ExactMatch;
 import io.bellows.udfs.reward.FormatMatch;
 import io.bellows.udfs.reward.LengthPenalty;
+import io.bellows.udfs.reward.MajorityMatch;
+import io.bellows.udfs.reward.MathMatch;
 import io.bellows.udfs.reward.NumberMatch;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.ServiceLoader;
 import java.util.SortedMap;
@@ -27,6 +30,8 @@ public final class RewardRegistry {
      * <ul>
      *   <li>{@code exact_match}: answer (auto, hash, boxed, whole; default auto), letter_case (keep, ignore)
      *   <li>{@code number_match}: answer (auto, hash, boxed, last, whole), tolerance (absolute, default 0)
+     *   <li>{@code math_match}: answer (auto, hash, boxed, whole; default auto)
+     *   <li>{@code majority_match}: answer (auto, hash, boxed, whole; default auto); of a group
      *   <li>{@code format_match}: pattern (RE2), coverage (find, full; default find)
      *   <li>{@code length}: max_length, buffer (tokens)
      * </ul>
@@ -35,6 +40,8 @@ public final class RewardRegistry {
         RewardRegistry registry = new RewardRegistry();
         registry.add("exact_match", RewardRegistry::exactMatch);
         registry.add("number_match", RewardRegistry::numberMatch);
+        registry.add("math_match", RewardRegistry::mathMatch);
+        registry.add("majority_match", options -> majorityMatch(new MajorityMatch(textPlace(options))));
         registry.add("format_match", RewardRegistry::formatMatch);
         registry.add("length", RewardRegistry::length);
         ServiceLoader.load(RewardFactory.class).forEach(registry::add);
@@ -89,12 +96,29 @@ public final class RewardRegistry {
     }
 
     private static RewardFunction exactMatch(RewardOptions options) {
+        ExactMatch match =
+                new ExactMatch(textPlace(options), options.choice("letter_case", ExactMatch.LetterCase.KEEP));
+        return new ReferenceReward(match::score);
+    }
+
+    private static RewardFunction mathMatch(RewardOptions options) {
+        return new ReferenceReward(new MathMatch(textPlace(options))::score);
+    }
+
+    private static GroupRewardFunction majorityMatch(MajorityMatch match) {
+        return group -> Arrays.stream(
+                        match.scores(group.stream().map(RewardInput::response).toList()))
+                .mapToObj(
+                        score -> Double.isNaN(score) ? RewardOutcome.unscored("no response") : RewardOutcome.of(score))
+                .toList();
+    }
+
+    private static AnswerPlace textPlace(RewardOptions options) {
         AnswerPlace place = options.choice("answer", AnswerPlace.AUTO);
         if (place == AnswerPlace.LAST) {
             throw new IllegalArgumentException("Invalid answer=last: only number_match looks for the last number");
         }
-        ExactMatch match = new ExactMatch(place, options.choice("letter_case", ExactMatch.LetterCase.KEEP));
-        return new ReferenceReward(match::score);
+        return place;
     }
 
     private static RewardFunction numberMatch(RewardOptions options) {

@@ -2,11 +2,13 @@ package io.bellows.reward;
 
 import io.bellows.reward.RewardOutcome.Status;
 import java.io.Serializable;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.StringJoiner;
 
@@ -58,15 +60,46 @@ public final class WeightedRewards implements Serializable {
         return terms.stream().map(Term::name).toList();
     }
 
-    /** Scores one trajectory with every function; never throws for what a function does. */
+    /** Whether a function looks at all samples of a prompt together: then {@link #scoreGroup} is to be used. */
+    public boolean comparesSamples() {
+        return terms.stream().anyMatch(term -> term.function() instanceof GroupRewardFunction);
+    }
+
+    /** Scores one trajectory with every function, as a group of one; never throws for what a function does. */
     public RewardScore score(RewardInput input) {
+        return scoreGroup(List.of(input)).get(0);
+    }
+
+    /**
+     * Scores the samples of one prompt with every function; never throws for what a function does.
+     *
+     * @param group the samples in their order, without those that failed
+     * @return the score of each, in the same order
+     */
+    public List<RewardScore> scoreGroup(List<RewardInput> group) {
+        if (group.isEmpty()) {
+            return List.of();
+        }
+        List<List<RewardOutcome>> byTerm =
+                terms.stream().map(term -> outcomes(term.function(), group)).toList();
+        List<RewardScore> scores = new ArrayList<>();
+        for (int i = 0; i < group.size(); i++) {
+            int sample = i;
+            scores.add(sum(byTerm.stream().map(outcomes -> outcomes.get(sample)).toList()));
+        }
+        return scores;
+    }
+
+    /** The weighted sum over the terms' outcomes for one trajectory. */
+    private RewardScore sum(List<RewardOutcome> outcomes) {
         Map<String, Double> components = new LinkedHashMap<>();
         StringJoiner messages = new StringJoiner("; ");
         double sum = 0;
         boolean complete = true;
         boolean failed = false;
-        for (Term term : terms) {
-            RewardOutcome outcome = outcome(term, input);
+        for (int i = 0; i < terms.size(); i++) {
+            Term term = terms.get(i);
+            RewardOutcome outcome = outcomes.get(i);
             components.put(term.name(), outcome.value());
             if (outcome.status() == Status.SCORED) {
                 sum += term.weight() == 0 ? 0 : term.weight() * outcome.value();
@@ -89,9 +122,29 @@ public final class WeightedRewards implements Serializable {
                 messages.length() == 0 ? null : messages.toString());
     }
 
-    private static RewardOutcome outcome(Term term, RewardInput input) {
+    private static List<RewardOutcome> outcomes(RewardFunction function, List<RewardInput> group) {
+        if (!(function instanceof GroupRewardFunction comparing)) {
+            return group.stream().map(input -> outcome(function, input)).toList();
+        }
+        RewardOutcome failure;
         try {
-            RewardOutcome outcome = term.function().score(input);
+            List<RewardOutcome> outcomes = comparing.scoreGroup(group);
+            if (outcomes != null
+                    && outcomes.size() == group.size()
+                    && outcomes.stream().noneMatch(Objects::isNull)) {
+                return List.copyOf(outcomes);
+            }
+            failure = RewardOutcome.failed(
+                    "the function gave " + outcomes + " for " + group.size() + " samples; give one outcome for each");
+        } catch (RuntimeException | StackOverflowError e) {
+            failure = RewardOutcome.failed(e.toString());
+        }
+        return Collections.nCopies(group.size(), failure);
+    }
+
+    private static RewardOutcome outcome(RewardFunction function, RewardInput input) {
+        try {
+            RewardOutcome outcome = function.score(input);
             return outcome != null ? outcome : RewardOutcome.failed("the function returned null");
         } catch (RuntimeException | StackOverflowError e) {
             // Hostile text can drive user code into both; the run goes on and counts it.

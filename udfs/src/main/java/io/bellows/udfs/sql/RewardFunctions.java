@@ -5,6 +5,7 @@ import io.bellows.udfs.reward.ExactMatch;
 import io.bellows.udfs.reward.FormatMatch;
 import io.bellows.udfs.reward.InvalidReferenceException;
 import io.bellows.udfs.reward.LengthPenalty;
+import io.bellows.udfs.reward.MathMatch;
 import io.bellows.udfs.reward.NumberMatch;
 import java.util.Arrays;
 import java.util.List;
@@ -30,6 +31,11 @@ public final class RewardFunctions {
         ExactMatch match =
                 new ExactMatch(place(answer), choice(ExactMatch.LetterCase.class, "letter_case", letterCase));
         return match.score(response.toString(), List.of(truth.toString()));
+    }
+
+    /** See {@link MathMatch}. */
+    public static double mathMatch(UTF8String response, UTF8String truth, UTF8String answer) {
+        return new MathMatch(place(answer)).score(response.toString(), List.of(truth.toString()));
     }
 
     /** See {@link FormatMatch}. */

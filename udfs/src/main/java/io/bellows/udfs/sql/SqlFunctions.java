@@ -178,6 +178,13 @@ public final class SqlFunctions {
                         "exact_match('I say #### North', 'north', 'hash', 'ignore')",
                         "1.0"),
                 reward(
+                        "math_match",
+                        "1 when the answer means the same as the reference answer in simple mathematics, LaTeX or plain, else 0",
+                        List.of(RESPONSE, TRUTH, ANSWER),
+                        "mathMatch",
+                        "math_match('so x = \\\\boxed{\\\\frac12}', '0.5', 'boxed')",
+                        "1.0"),
+                reward(
                         "format_match",
                         "1 when a response has the form of a regular expression, else 0, in linear time",
                         List.of(RESPONSE, parameter("pattern", DataTypes.StringType, "in RE2 syntax"), COVERAGE),

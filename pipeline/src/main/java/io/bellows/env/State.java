@@ -174,6 +174,15 @@ public final class State {
         }
     }
 
+    /** The rewards of all turns together; 0 without any. */
+    public synchronized double totalStepReward() {
+        double total = Double.isNaN(stepReward) ? 0 : stepReward;
+        for (TrajectoryStep step : steps) {
+            total += step.reward() == null ? 0 : step.reward();
+        }
+        return total;
+    }
+
     /** Ends the trajectory at the next check, complete, with a stop condition of this name. */
     public synchronized void stop(String condition) {
         requireLive();

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -49,13 +50,26 @@ final class IterationMetrics {
         return segments.groupBy("trajectory_id")
                 .agg(
                         max("status").as("status"), // the same in all segments
-                        sum(expr("size(response_ids)")).as("response"),
+                        sum(expr("aggregate(response_mask, 0, (n, m) -> n + m)"))
+                                .as("response"), // not what tools said
                         expr("min_by(size(prompt_ids), segment_index)").as("prompt"),
                         max(expr("metrics['num_turns']")).as("num_turns"), // of the whole trajectory, in every segment
                         max(expr("metrics['num_segments']")).as("num_segments"),
                         max(expr("metrics['tool_calls']")).as("tool_calls"),
                         max(expr("metrics['tool_calls_succeeded']")).as("tool_calls_succeeded"),
                         sum(expr("size(prompt_ids) + size(response_ids)")).as("tokens"));
+    }
+
+    /** What a person should know about metrics that look like a mistake in the rewards, or nothing. */
+    static Optional<String> warning(int iteration, Map<String, Double> metrics) {
+        Double least = metrics.get("critic/score/min");
+        boolean same = least != null && least.equals(metrics.get("critic/score/max"));
+        return same
+                ? Optional.of("All rewards of iteration " + iteration + " are " + least
+                        + ", so that nothing is learned from it."
+                        + " If that goes on, look at reward.functions and at what is answered: bellows sql RUN"
+                        + " \"SELECT completion, ground_truth FROM trajectories\"")
+                : Optional.empty();
     }
 
     private static List<Column> lengths() {

@@ -174,6 +174,7 @@ public final class TrainLoop {
             }
             models = result.get().models();
             progress.metrics(i, result.get().metrics());
+            IterationMetrics.warning(i, result.get().metrics()).ifPresent(progress::message);
         }
     }
 

@@ -146,6 +146,47 @@ class MultiTurnEnvTest extends EnvironmentTest {
         assertThat(state.completion()).extracting(Message::content).containsExactly("a", "go on", "b", "right");
     }
 
+    /** In verifiers the completion is cut off by counting messages, and loses what was said where the prompt was rewritten. */
+    @Test
+    void theCompletionIsAllThatWasSaidAlsoWhereTheConversationIsRewritten() throws Exception {
+        Talk environment = new Talk(2) {
+            @Override
+            protected List<Message> promptMessages(State state) {
+                return state.trajectory().isEmpty() ? state.messages() : user("a summary");
+            }
+        };
+        State state = rollOut(environment, saying("a", "b"));
+        assertThat(state.completion()).extracting(Message::content).containsExactly("a", "go on", "b");
+        assertThat(state.trajectory()).extracting(TrajectoryStep::segmentIndex).containsExactly(0, 1);
+    }
+
+    @Test
+    void anEmptyLastWordEndsTheTrajectoryWithoutAMessage() throws Exception {
+        Talk environment = new Talk(5) {
+            @Override
+            protected List<Message> finalEnvResponse(State state) {
+                return List.of();
+            }
+        };
+        State state = rollOut(environment, saying("a", "b"));
+        assertThat(state.outcome()).isEqualTo(Outcome.completed("has_final_env_response"));
+        assertThat(state.completion()).extracting(Message::content).containsExactly("a");
+    }
+
+    @Test
+    void aTokenOfALongConversationIsStoredOnce() throws Exception {
+        String[] texts = new String[50];
+        Arrays.fill(texts, "again and again");
+        ScriptedModel model = saying(texts);
+        State state = rollOut(
+                new Talk(texts.length), state(new RolloutLimits(400, 9000, 9000, null, Duration.ofSeconds(5))), model);
+        int stored = state.trajectory().stream()
+                .mapToInt(step -> step.contextIds().length + step.completionIds().length)
+                .sum();
+        int[] lastPrompt = model.requests.get(texts.length - 1).promptIds();
+        assertThat(stored).isEqualTo(lastPrompt.length + state.lastStep().completionIds().length);
+    }
+
     @Test
     void tokensSampledSoFarAreAtLeastTheLimit() throws Exception {
         Talk environment = new Talk(9);
@@ -304,6 +345,19 @@ class MultiTurnEnvTest extends EnvironmentTest {
         assertThat(state.trajectory()).isEmpty();
     }
 
+    @Test
+    void aTurnThatIsCutOffByTheDeadlineKeepsItsTokensWithAMaskAndALogProbEach() throws Exception {
+        ScriptedModel model = new ScriptedModel(request -> CompletableFuture.completedFuture(
+                ScriptedModel.turn(chat.tokenizer(), chat.tokenizer().encodeContent("hello"), ModelTurn.Finish.ABORT)));
+        State state = rollOut(new Talk(), model);
+        assertThat(state.outcome()).isEqualTo(Outcome.truncated("timeout"));
+        TrajectoryStep step = state.lastStep();
+        int sampled = chat.tokenizer().encodeContent("hello").length;
+        assertThat(step.completionIds()).hasSize(sampled);
+        assertThat(Arrays.stream(step.mask()).sum()).isEqualTo(sampled);
+        assertThat(step.logProbs()).hasSize(sampled);
+    }
+
     // ---- setup and cleanup
 
     @Test
@@ -420,5 +474,29 @@ class MultiTurnEnvTest extends EnvironmentTest {
         };
         State state = rollOut(environment, saying("a", "b"));
         assertThat(state.trajectory()).extracting(TrajectoryStep::reward).containsExactly(0.75, null);
+    }
+
+    @Test
+    void theRewardsOfAllTurnsCountAndNotTheLastAlone() throws Exception {
+        Talk environment = new Talk(2) {
+            @Override
+            protected List<Message> envResponse(State state) {
+                state.addStepReward(1);
+                return user("go on");
+            }
+
+            @Stop
+            boolean ended(State state) {
+                return state.trajectory().size() == 2;
+            }
+
+            @Reward
+            double turns(State state) {
+                return state.totalStepReward();
+            }
+        };
+        State state = rollOut(environment, saying("a", "b"));
+        assertThat(state.trajectory()).extracting(TrajectoryStep::reward).containsExactly(1.0, null);
+        assertThat(state.score().score().reward()).isEqualTo(1);
     }
 }

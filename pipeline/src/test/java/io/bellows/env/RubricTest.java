@@ -71,6 +71,14 @@ class RubricTest extends EnvironmentTest {
     }
 
     @Test
+    void aRubricWithoutRewardsAddsNothing() throws Exception {
+        Rubric empty = Rubric.of(new Object());
+        assertThat(score(RubricGroup.of(empty, Rubric.of(new Right()), RubricGroup.of()), "4"))
+                .isEqualTo(score(Rubric.of(new Right()), "4"));
+        assertThat(score(empty, "4")).isNull();
+    }
+
+    @Test
     void aNameThatTwoRubricsUseIsRefusedNamingBoth() {
         Rubric right = Rubric.of(new Right());
         Rubric also = Rubric.of(new AlsoRight());

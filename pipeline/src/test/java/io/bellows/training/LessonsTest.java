@@ -9,6 +9,7 @@ import io.bellows.model.GoldenModel;
 import io.bellows.text.ChatTokenizer;
 import io.bellows.text.GenerationPrompt;
 import io.bellows.text.Message;
+import io.bellows.text.SpecialTokens;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -40,6 +41,34 @@ class LessonsTest extends SparkTest {
             assertThat(lesson.<Integer>getList(lesson.fieldIndex("prompt_ids")))
                     .containsExactlyElementsOf(IntStream.of(expected).boxed().toList());
             assertThat(lesson.getList(lesson.fieldIndex("response_ids"))).isNotEmpty();
+        }
+    }
+
+    /** The complaint: calls were cleared before the template saw them, so that a model learned to call nothing. */
+    @Test
+    void aCallWithoutAnyTextIsLearned() throws IOException {
+        Path model = GoldenModel.named("qwen2").folder();
+        String calls =
+                "[{\"id\":\"a\",\"type\":\"function\",\"function\":{\"name\":\"add\",\"arguments\":{\"to\":7}}}]";
+        Message call = new Message("assistant", "", calls, null, null);
+        Row row = RowFactory.create(
+                "file:0",
+                0L,
+                "test",
+                List.of(PromptSchema.row(Message.of("user", "1+2"))),
+                List.of(PromptSchema.row(call)),
+                null,
+                "{}",
+                null,
+                10);
+        Row lesson = new Lessons(model.toString(), new HashMap<>(), 200)
+                .tokenize(spark.createDataFrame(List.of(row), PromptSchema.PROMPT))
+                .first();
+        try (ChatTokenizer text = ChatTokenizer.load(model, Map.of())) {
+            int[] ids = lesson.<Integer>getList(lesson.fieldIndex("response_ids")).stream()
+                    .mapToInt(Integer::intValue)
+                    .toArray();
+            assertThat(text.tokenizer().decode(ids, SpecialTokens.KEEP)).contains("\"name\": \"add\"", "\"to\": 7");
         }
     }
 }

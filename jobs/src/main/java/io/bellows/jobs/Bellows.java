@@ -36,7 +36,8 @@ import picocli.CommandLine.ParseResult;
             SqlCommand.class,
             ValidateCommand.class,
             DoctorCommand.class,
-            SumsCommand.class
+            SumsCommand.class,
+            ProductsCommand.class
         },
         synopsisSubcommandLabel = "COMMAND",
         footer = {"", "bellows COMMAND --help says more. Exit codes: 0 done, 1 failed, 2 usage or configuration."})

@@ -19,12 +19,13 @@ class PresetsTest {
         try (Stream<Path> files = Files.list(PROJECT.resolve("conf"))) {
             List<String> presets = files.map(file -> file.getFileName().toString())
                     .filter(name -> name.endsWith(".yaml"))
-                    .filter(name -> !name.equals("grpo-gsm8k.yaml") && !name.equals("starter-sft.yaml"))
+                    .filter(name -> !name.equals("grpo-gsm8k.yaml") && !name.endsWith("-sft.yaml"))
                     .sorted()
                     .toList();
             assertThat(presets)
                     .contains("ppo.yaml", "grpo.yaml", "dr-grpo.yaml", "dapo.yaml", "rloo.yaml")
-                    .contains("reinforce++.yaml", "remax.yaml", "gspo.yaml", "cispo.yaml", "quickstart.yaml");
+                    .contains("reinforce++.yaml", "remax.yaml", "gspo.yaml", "cispo.yaml", "quickstart.yaml")
+                    .contains("calculator-tool.yaml");
             return presets.stream();
         }
     }
@@ -37,7 +38,8 @@ class PresetsTest {
                 List.of(
                         "data.train_files=" + PROJECT.resolve("data-samples/sums/train.jsonl"),
                         "data.val_files=" + PROJECT.resolve("data-samples/sums/validation.jsonl"),
-                        "model.path=" + PROJECT.resolve("data-samples/starter")));
+                        "model.path=" + PROJECT.resolve("data-samples/starter"),
+                        "rollout.multi_turn.tool_config_path=" + PROJECT.resolve("conf/tools/calculator.yaml")));
 
         assertThat(config.data().trainBatchSize() % config.actor().ppoMiniBatchSize())
                 .isZero();

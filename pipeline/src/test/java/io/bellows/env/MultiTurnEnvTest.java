@@ -146,6 +146,22 @@ class MultiTurnEnvTest extends EnvironmentTest {
         assertThat(state.completion()).extracting(Message::content).containsExactly("a", "go on", "b", "right");
     }
 
+    /** In verifiers a prompt that fills the context exactly makes a step without a token. */
+    @Test
+    void aPromptThatLeavesNoRoomForATokenAsksNoModel() throws Exception {
+        int prompt = rollOut(new Talk(1), saying("a")).firstPromptIds().length;
+        ScriptedModel model = saying("a b c");
+        State full =
+                rollOut(new Talk(2), state(new RolloutLimits(400, 100, prompt, null, Duration.ofSeconds(1))), model);
+        assertThat(full.outcome()).isEqualTo(Outcome.truncated("max_response_length"));
+        assertThat(full.trajectory()).isEmpty();
+        assertThat(model.requests).isEmpty();
+        State oneMore = rollOut(
+                new Talk(2), state(new RolloutLimits(400, 100, prompt + 1, null, Duration.ofSeconds(1))), model);
+        assertThat(oneMore.outcome()).isEqualTo(Outcome.truncated("max_response_length"));
+        assertThat(oneMore.lastStep().completionIds()).hasSize(1);
+    }
+
     /** In verifiers the completion is cut off by counting messages, and loses what was said where the prompt was rewritten. */
     @Test
     void theCompletionIsAllThatWasSaidAlsoWhereTheConversationIsRewritten() throws Exception {

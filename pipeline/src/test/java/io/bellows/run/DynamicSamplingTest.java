@@ -128,6 +128,31 @@ class DynamicSamplingTest extends SparkTest {
                 .isCloseTo(learned.getDouble(0), within(1e-9));
     }
 
+    /** OpenRLHF dropped what it had accepted when the prompts ran out. */
+    @Test
+    void withFewerGroupsThanItWantedTheUpdateLearnsFromThoseThereAre() {
+        new TrainLoop(
+                        spark,
+                        config(
+                                folder,
+                                "trainer.total_training_steps=1",
+                                "algorithm.filter_groups.max_num_gen_batches=2"),
+                        Progress.NONE)
+                .run();
+        RunDirectory run = RunDirectory.open(spark, folder.toString());
+        long differing = run.committed(1, Table.SCORES)
+                .groupBy("group_id")
+                .agg(Map.of("reward", "stddev"))
+                .where("`stddev(reward)` > 0")
+                .count();
+        assertThat(differing).isBetween(1L, GROUPS - 1L);
+        assertThat(run.committed(1, Table.EXPERIENCE)
+                        .select("group_id")
+                        .distinct()
+                        .count())
+                .isEqualTo(differing);
+    }
+
     @Test
     void aRunWithoutAnyGroupThatDiffersStopsWithinTheBound() {
         BellowsConfig config = config(

@@ -63,6 +63,21 @@ class LossAggregationTest {
                 .containsExactly(0.05, 0.05, 0, 0.05, 0.05);
     }
 
+    @Test
+    void aSequenceThatIsMaskedWhollyIsInNoDenominator() {
+        boolean[] mask = {true, true, true, true, false, false, false, false};
+        Sequences sequences = Sequences.of(new int[] {0, 4, 8}, mask);
+        BatchTotals totals = BatchTotals.of(sequences, 4);
+        assertThat(totals).isEqualTo(new BatchTotals(4, 1, 4));
+        for (LossAggregation mode : new LossAggregation[] {
+            LossAggregation.TOKEN_MEAN, LossAggregation.SEQ_MEAN_TOKEN_MEAN, LossAggregation.SEQ_MEAN_TOKEN_SUM_NORM
+        }) {
+            assertThat(mode.weights(sequences, totals))
+                    .as(mode.toString())
+                    .containsExactly(0.25, 0.25, 0.25, 0.25, 0, 0, 0, 0);
+        }
+    }
+
     @ParameterizedTest
     @EnumSource(LossAggregation.class)
     void fullyMaskedBatchHasWeightZero(LossAggregation mode) {

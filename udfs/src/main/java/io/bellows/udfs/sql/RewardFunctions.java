@@ -5,11 +5,14 @@ import io.bellows.udfs.reward.ExactMatch;
 import io.bellows.udfs.reward.FormatMatch;
 import io.bellows.udfs.reward.InvalidReferenceException;
 import io.bellows.udfs.reward.LengthPenalty;
+import io.bellows.udfs.reward.MajorityMatch;
 import io.bellows.udfs.reward.MathMatch;
 import io.bellows.udfs.reward.NumberMatch;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import org.apache.spark.sql.catalyst.util.ArrayData;
+import org.apache.spark.sql.catalyst.util.GenericArrayData;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /** Scores of responses on Spark's values; {@link SqlFunctions} documents each. Public because Spark's generated code calls them. */
@@ -36,6 +39,14 @@ public final class RewardFunctions {
     /** See {@link MathMatch}. */
     public static double mathMatch(UTF8String response, UTF8String truth, UTF8String answer) {
         return new MathMatch(place(answer)).score(response.toString(), List.of(truth.toString()));
+    }
+
+    /** See {@link MajorityMatch}. */
+    public static ArrayData majorityMatch(ArrayData responses, UTF8String answer) {
+        double[] scores = new MajorityMatch(place(answer)).scores(SqlArrays.texts(responses));
+        return new GenericArrayData(Arrays.stream(scores)
+                .mapToObj(score -> Double.isNaN(score) ? null : (Object) score)
+                .toArray());
     }
 
     /** See {@link FormatMatch}. */

@@ -1,5 +1,7 @@
 package io.bellows.udfs.sql;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.catalyst.util.GenericArrayData;
 
@@ -24,6 +26,15 @@ final class SqlArrays {
             mask[i] = !array.isNullAt(i) && array.getInt(i) == 1;
         }
         return mask;
+    }
+
+    /** Texts, null for null. */
+    static List<String> texts(ArrayData array) {
+        List<String> texts = new ArrayList<>();
+        for (int i = 0; i < array.numElements(); i++) {
+            texts.add(array.isNullAt(i) ? null : array.getUTF8String(i).toString());
+        }
+        return texts;
     }
 
     static ArrayData array(double[] values) {

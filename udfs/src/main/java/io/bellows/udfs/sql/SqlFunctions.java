@@ -184,6 +184,20 @@ public final class SqlFunctions {
                         "mathMatch",
                         "math_match('so x = \\\\boxed{\\\\frac12}', '0.5', 'boxed')",
                         "1.0"),
+                new SqlFunction(
+                        "majority_match",
+                        "1 for the responses to one prompt whose answer is the one that most of them give (TTRL), else 0",
+                        List.of(
+                                parameter(
+                                        "responses",
+                                        DataTypes.createArrayType(DataTypes.StringType, true),
+                                        "the responses to one prompt; a null has no vote and no score"),
+                                ANSWER),
+                        DOUBLES,
+                        RewardFunctions.class,
+                        "majorityMatch",
+                        "majority_match(array('#### 0.5', '#### 2', '#### 1/2', null))",
+                        "[1.0,0.0,1.0,null]"),
                 reward(
                         "format_match",
                         "1 when a response has the form of a regular expression, else 0, in linear time",

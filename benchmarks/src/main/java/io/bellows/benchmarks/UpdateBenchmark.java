@@ -6,14 +6,18 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.bellows.model.Activations;
+import io.bellows.model.ComputeType;
 import io.bellows.model.Decoder;
 import io.bellows.model.ForwardPass;
 import io.bellows.model.Gradients;
+import io.bellows.model.Head;
 import io.bellows.model.Kernels;
 import io.bellows.model.ModelConfig;
+import io.bellows.model.ModelMemory;
 import io.bellows.model.PackedSequences;
 import io.bellows.model.PackedSequences.Sequence;
 import io.bellows.model.Weights;
+import io.bellows.run.MemoryPlan;
 import io.bellows.training.AdamW;
 import java.util.Arrays;
 import java.util.List;
@@ -130,7 +134,14 @@ final class UpdateBenchmark implements Callable<Integer> {
                 .put("sgemm_gflops", sgemm)
                 .put("share_of_sgemm", gflops / sgemm)
                 .put("share_of_sgemm_by_cpu_time", threads == 1 ? cpuGflops / cpuSgemm : Double.NaN)
-                .put("peak_rss_mb", Machine.megabytes("VmHWM"));
+                .put("peak_rss_mb", Machine.megabytes("VmHWM"))
+                .put("planned_mb", planned(config).bytes() >> 20);
+    }
+
+    /** What the memory plan of a run says of such a step, beside the Java heap. */
+    private MemoryPlan planned(ModelConfig config) {
+        ModelMemory memory = new ModelMemory(config, Head.TOKENS, ComputeType.FLOAT32, activations);
+        return MemoryPlan.training(memory, 1, (long) sequences * length);
     }
 
     private static double median(Stopwatch[] times, ToDoubleFunction<Stopwatch> of) {

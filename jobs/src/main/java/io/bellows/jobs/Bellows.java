@@ -35,6 +35,7 @@ import picocli.CommandLine.ParseResult;
             VerifyCommand.class,
             SqlCommand.class,
             ValidateCommand.class,
+            PlanCommand.class,
             DoctorCommand.class,
             SumsCommand.class,
             ProductsCommand.class

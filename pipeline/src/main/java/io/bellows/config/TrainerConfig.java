@@ -73,7 +73,14 @@ public record TrainerConfig(
                 min = 1,
                 about = "Seconds that a rank of the update waits for another",
                 onResume = OnResume.FREE)
-        int ncclTimeout)
+        int ncclTimeout,
+
+        @Setting(
+                value = "refuse",
+                oneOf = {"refuse", "warn"},
+                about = "What to do before a run that the memory of its executors cannot hold",
+                onResume = OnResume.FREE)
+        String memoryPlan)
         implements Serializable {
 
     /** Ranks of the update, or null for one per executor. */

@@ -248,6 +248,11 @@ public final class Decoder implements AutoCloseable {
     }
 
     private long chunk() {
+        return chunk(config);
+    }
+
+    /** Rows of logits that live at once. */
+    static long chunk(ModelConfig config) {
         return Math.max(1, MAX_LOGITS / config.vocabularySize());
     }
 

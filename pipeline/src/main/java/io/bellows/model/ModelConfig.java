@@ -113,10 +113,6 @@ public record ModelConfig(
      * @return the count, a tied head counted once
      */
     public long parameterCount() {
-        return ParameterLayout.of(this, Head.TOKENS).slots().stream()
-                .filter(slot -> !slot.isAbsent())
-                .distinct()
-                .mapToLong(slot -> slot.shape().size())
-                .sum();
+        return ParameterLayout.of(this, Head.TOKENS).scalars();
     }
 }

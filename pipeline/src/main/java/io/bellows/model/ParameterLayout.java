@@ -3,6 +3,7 @@ package io.bellows.model;
 import ai.djl.ndarray.types.Shape;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.LongStream;
 
 /**
  * Names and shapes of a decoder's parameters in the order that the decoder source expects.
@@ -93,6 +94,23 @@ record ParameterLayout(List<Slot> slots) {
             slots.add(new Slot(VALUE_BIAS, new Shape(1)));
         }
         return new ParameterLayout(List.copyOf(slots));
+    }
+
+    /** Number of scalars, a tied head counted once. */
+    long scalars() {
+        return sizes().sum();
+    }
+
+    /** Scalars of the largest tensor. */
+    long largest() {
+        return sizes().max().orElseThrow();
+    }
+
+    private LongStream sizes() {
+        return slots.stream()
+                .filter(slot -> !slot.isAbsent())
+                .distinct()
+                .mapToLong(slot -> slot.shape().size());
     }
 
     private static void addProjection(List<Slot> slots, String name, long rows, long columns, ModelConfig config) {

@@ -5,6 +5,7 @@ import static org.apache.spark.sql.functions.broadcast;
 import ai.djl.Device;
 import io.bellows.config.ActorConfig;
 import io.bellows.config.BellowsConfig;
+import io.bellows.config.Purpose;
 import io.bellows.data.Cursor;
 import io.bellows.data.DatasetOptions;
 import io.bellows.data.DatasetOptions.Completions;
@@ -86,6 +87,7 @@ public final class SftLoop {
     public RunSummary run() {
         long start = System.nanoTime();
         Cluster.requireUsable(spark);
+        String memory = MemoryCheck.of(spark, config, Purpose.SFT, progress);
         try (RunDirectory run = RunDirectory.start(spark, config, Retention.byBlock(config.trainer()));
                 PromptDataset data = load()) {
             progress.message(data.report().summary());
@@ -101,7 +103,7 @@ public final class SftLoop {
                     config.dataSeed(),
                     config.data().shuffle() ? Shuffle.EACH_EPOCH : Shuffle.NONE,
                     Remainder.DROP);
-            progress.header(facts(run, data));
+            progress.header(facts(run, data, memory));
             try {
                 train(run, lessons, order, initial);
             } finally {
@@ -232,7 +234,7 @@ public final class SftLoop {
         return WeightsRef.initial(folder.toString());
     }
 
-    private Map<String, String> facts(RunDirectory run, PromptDataset data) {
+    private Map<String, String> facts(RunDirectory run, PromptDataset data, String memory) {
         Map<String, String> facts = new LinkedHashMap<>();
         facts.put(
                 "model",
@@ -241,6 +243,7 @@ public final class SftLoop {
                         : config.model().initConfig());
         facts.put("data", data.size() + " lessons");
         facts.put("algorithm", "supervised fine-tuning");
+        facts.put("memory", memory);
         facts.put("run", run.uri());
         return facts;
     }

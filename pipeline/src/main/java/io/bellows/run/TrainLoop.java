@@ -1,6 +1,7 @@
 package io.bellows.run;
 
 import io.bellows.config.BellowsConfig;
+import io.bellows.config.Purpose;
 import io.bellows.data.DatasetOptions;
 import io.bellows.data.DatasetOptions.Completions;
 import io.bellows.data.EpochOrder;
@@ -78,6 +79,7 @@ public final class TrainLoop {
     public RunSummary run(int iteration, Stage last) {
         long start = System.nanoTime();
         Cluster.requireUsable(spark);
+        String memory = MemoryCheck.of(spark, config, Purpose.TRAIN, progress);
         try (RunDirectory run = RunDirectory.start(spark, config);
                 PromptDataset training = trainingData(spark, config);
                 PromptDataset heldOut = config.data().valFiles().isEmpty()
@@ -94,7 +96,7 @@ public final class TrainLoop {
             EpochOrder order = order(config, training);
             int iterations = iterations(config, order);
             Stages stages = Stages.of(spark, config, run.runId(), heldOut, iterations);
-            progress.header(facts(run, training, iterations));
+            progress.header(facts(run, training, iterations, memory));
             try {
                 iterate(run, training, order, stages, iterations, iteration, last);
             } finally {
@@ -182,7 +184,7 @@ public final class TrainLoop {
         return frequency > 0 && iteration % frequency == 0;
     }
 
-    private Map<String, String> facts(RunDirectory run, PromptDataset training, int iterations) {
+    private Map<String, String> facts(RunDirectory run, PromptDataset training, int iterations, String memory) {
         ModelConfig model = ModelConfig.read(Path.of(config.model().path()));
         Map<String, String> facts = new LinkedHashMap<>();
         facts.put(
@@ -197,6 +199,7 @@ public final class TrainLoop {
                 config.algorithm().advEstimator() + ", " + iterations + " iterations of "
                         + config.data().trainBatchSize() + " prompts x "
                         + config.rollout().n() + " samples");
+        facts.put("memory", memory);
         facts.put("run", run.uri());
         return facts;
     }

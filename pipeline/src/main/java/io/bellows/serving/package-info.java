@@ -1,2 +1,2 @@
-/** Our engine behind the OpenAI protocol, and clients of servers that speak it. */
+/** Our engine behind the OpenAI protocol. */
 package io.bellows.serving;

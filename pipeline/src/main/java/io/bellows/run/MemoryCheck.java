@@ -44,7 +44,7 @@ public final class MemoryCheck {
      * @throws InvalidConfigException if it cannot fit and {@code trainer.memory_plan} does not say {@code warn}
      */
     static String of(SparkSession spark, BellowsConfig config, Purpose purpose, Progress progress) {
-        int ranks = Cluster.of(spark, config.trainer()).ranks();
+        int ranks = Cluster.of(spark, config.trainer(), progress::message).ranks();
         MemoryCheck check = new MemoryCheck(config, purpose, ranks);
         Collection<ExecutorMemory> executors = ExecutorMemory.of(spark);
         SparkConf conf = spark.sparkContext().getConf();

@@ -82,7 +82,7 @@ public final class Replay {
             IterationState before,
             IterationState after,
             Models models) {
-        Stages stages = Stages.of(spark, config, replay.runId(), null, iterations(config));
+        Stages stages = Stages.of(spark, config, progress, replay.runId(), null, iterations(config));
         if (!before.carriedGroups().isEmpty()) {
             scoreAgain(source, replay, iteration - 1, stages);
         }

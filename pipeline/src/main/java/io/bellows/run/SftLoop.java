@@ -127,7 +127,7 @@ public final class SftLoop {
         long total = config.trainer().totalTrainingSteps() == null
                 ? order.batchesPerEpoch(batchSize) * config.trainer().totalEpochs()
                 : config.trainer().totalTrainingSteps();
-        Cluster cluster = Cluster.of(spark, config.trainer());
+        Cluster cluster = Cluster.of(spark, config.trainer(), progress::message);
         UpdateStage stage = new UpdateStage(
                 run.runId(),
                 Role.POLICY,

@@ -74,11 +74,17 @@ record Stages(
         return advantage.run(corrected.run(scored, scores), scores, klCoef);
     }
 
-    static Stages of(SparkSession spark, BellowsConfig config, String runId, PromptDataset heldOut, int iterations) {
+    static Stages of(
+            SparkSession spark,
+            BellowsConfig config,
+            Progress progress,
+            String runId,
+            PromptDataset heldOut,
+            int iterations) {
         ResidentSettings resident = ResidentSettings.of(config);
         WeightedRewards rewards = RewardRegistry.standard().create(config.rewardFunctions());
         ScoreStage score = new ScoreStage(rewards);
-        Cluster cluster = Cluster.of(spark, config.trainer());
+        Cluster cluster = Cluster.of(spark, config.trainer(), progress::message);
         int partitions = partitions(cluster, config);
         return new Stages(
                 new RolloutStage(

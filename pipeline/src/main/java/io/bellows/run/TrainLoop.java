@@ -95,7 +95,7 @@ public final class TrainLoop {
             }
             EpochOrder order = order(config, training);
             int iterations = iterations(config, order);
-            Stages stages = Stages.of(spark, config, run.runId(), heldOut, iterations);
+            Stages stages = Stages.of(spark, config, progress, run.runId(), heldOut, iterations);
             progress.header(facts(run, training, iterations, memory));
             try {
                 iterate(run, training, order, stages, iterations, iteration, last);

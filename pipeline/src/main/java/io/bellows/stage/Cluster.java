@@ -2,8 +2,10 @@ package io.bellows.stage;
 
 import io.bellows.config.InvalidConfigException;
 import io.bellows.config.TrainerConfig;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.spark.SparkConf;
@@ -17,13 +19,16 @@ public final class Cluster {
 
     private static final Pattern LOCAL_CLUSTER = Pattern.compile("local-cluster\\[\\s*\\d+\\s*,\\s*(\\d+)\\s*,.*");
     private static final int MOST_TASKS_PER_EXECUTOR = 4;
+    private static final String REGISTRATION_TIME = "spark.scheduler.maxRegisteredResourcesWaitingTime";
 
     private final SparkSession spark;
     private final TrainerConfig trainer;
+    private final ExecutorWait wait;
 
-    private Cluster(SparkSession spark, TrainerConfig trainer) {
+    private Cluster(SparkSession spark, TrainerConfig trainer, ExecutorWait wait) {
         this.spark = spark;
         this.trainer = trainer;
+        this.wait = wait;
     }
 
     /**
@@ -31,10 +36,19 @@ public final class Cluster {
      *
      * @param spark its session
      * @param trainer may set the number of ranks
+     * @param message told what is waited for
      * @return its cluster
      */
-    public static Cluster of(SparkSession spark, TrainerConfig trainer) {
-        return new Cluster(spark, trainer);
+    public static Cluster of(SparkSession spark, TrainerConfig trainer, Consumer<String> message) {
+        Duration patience = patience(spark.sparkContext().getConf());
+        return new Cluster(spark, trainer, new ExecutorWait(patience, time -> Thread.sleep(time.toMillis()), message));
+    }
+
+    /** As long as Spark waits for executors before the first stage; where the driver is all there is, none will come. */
+    static Duration patience(SparkConf conf) {
+        return isEmbedded(conf.get("spark.master", ""))
+                ? Duration.ZERO
+                : Duration.ofSeconds(conf.getTimeAsSeconds(REGISTRATION_TIME, "120s"));
     }
 
     /**
@@ -78,21 +92,24 @@ public final class Cluster {
     }
 
     /**
-     * Returns the ranks of an update: {@code trainer.nnodes} times {@code trainer.n_gpus_per_node}, or one per executor.
+     * Returns the ranks of an update: {@code trainer.nnodes} times {@code trainer.n_gpus_per_node}, or one per executor. Waits where a set
+     * number is more than there are executors, since one that died may be about to be replaced.
      *
      * @return at least 1
-     * @throws InvalidConfigException if that is more than there are executors
+     * @throws InvalidConfigException if there are still too few after {@code spark.scheduler.maxRegisteredResourcesWaitingTime}
      */
     public int ranks() {
-        int executors = Math.max(1, executors());
         if (trainer.ranks() == null) {
-            return executors;
+            return Math.max(1, executors());
         }
+        int executors = wait.await(trainer.ranks(), () -> Math.max(1, executors()));
         if (trainer.ranks() > executors) {
             throw new InvalidConfigException(List.of("Invalid trainer.n_gpus_per_node = " + trainer.nGpusPerNode()
                     + ": with trainer.nnodes = " + trainer.nnodes() + " the update has " + trainer.ranks()
-                    + " ranks, one per executor, and there are " + executors
-                    + " executors; lower it, or set spark.executor.instances"));
+                    + " ranks, one per executor, and there are " + executors + " executors after "
+                    + wait.patience().toSeconds() + " s; lower it, or give the application more executors"
+                    + " (spark.executor.instances; on standalone spark.cores.max), or more time ("
+                    + REGISTRATION_TIME + ")"));
         }
         return trainer.ranks();
     }

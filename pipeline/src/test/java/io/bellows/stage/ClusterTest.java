@@ -3,6 +3,8 @@ package io.bellows.stage;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
@@ -39,6 +41,32 @@ class ClusterTest {
                 .hasSize(2)
                 .anyMatch(error -> error.startsWith("Unsupported spark.dynamicAllocation.enabled = true"))
                 .anyMatch(error -> error.startsWith("Unsupported spark.speculation = true"));
+    }
+
+    @Test
+    void aKilledExecutorIsWaitedForUntilItIsReplaced() {
+        List<String> told = new ArrayList<>();
+        List<Duration> waited = new ArrayList<>();
+        ExecutorWait wait = new ExecutorWait(Duration.ofMinutes(2), waited::add, told::add);
+        assertThat(wait.await(4, () -> waited.size() < 3 ? 3 : 4)).isEqualTo(4);
+        assertThat(waited).as("it goes on as soon as it can").hasSize(3);
+        assertThat(told).containsExactly("waiting up to 120 s for executors: the update has 4 ranks, and there are 3");
+    }
+
+    @Test
+    void executorsThatDoNotComeAreGivenUpAfterTheTimeThatSparkGivesThem() {
+        List<Duration> waited = new ArrayList<>();
+        Duration patience =
+                Cluster.patience(conf("spark.master=yarn", "spark.scheduler.maxRegisteredResourcesWaitingTime=30s"));
+        assertThat(new ExecutorWait(patience, waited::add, line -> {}).await(2, () -> 1))
+                .isEqualTo(1);
+        assertThat(waited.stream().reduce(Duration.ZERO, Duration::plus)).isEqualTo(Duration.ofSeconds(30));
+    }
+
+    @Test
+    void nothingIsWaitedForWhereNoExecutorCanCome() {
+        assertThat(Cluster.patience(conf("spark.master=local[4]"))).isZero();
+        assertThat(Cluster.patience(conf("spark.master=yarn"))).isEqualTo(Duration.ofMinutes(2));
     }
 
     @Test

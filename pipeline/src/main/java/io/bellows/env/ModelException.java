@@ -5,6 +5,8 @@ public final class ModelException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
+    private final int retries;
+
     /**
      * An error of one call.
      *
@@ -12,6 +14,23 @@ public final class ModelException extends RuntimeException {
      * @param cause what it comes from, or null
      */
     public ModelException(String message, Throwable cause) {
+        this(message, cause, 0);
+    }
+
+    /**
+     * An error of one call that was tried several times.
+     *
+     * @param message what is wrong
+     * @param cause what it comes from, or null
+     * @param retries how often it was tried again
+     */
+    public ModelException(String message, Throwable cause, int retries) {
         super(message, cause);
+        this.retries = retries;
+    }
+
+    /** How often the call was tried again. */
+    public int retries() {
+        return retries;
     }
 }

@@ -1,6 +1,9 @@
 package io.bellows.env;
 
+import io.bellows.text.Message;
 import io.bellows.text.SpecialTokens;
+import io.bellows.text.Tokenizer;
+import java.util.Arrays;
 import java.util.function.Function;
 
 /**
@@ -12,6 +15,8 @@ import java.util.function.Function;
  * @param finish why it ended
  * @param weightsVersion version of the weights that sampled it
  * @param millis how long it took
+ * @param message the turn as a server took it apart, with its calls of tools, or null where only its text is known
+ * @param retries how often it was asked for again
  */
 @SuppressWarnings("ArrayRecordComponent") // carried, never compared
 public record ModelTurn(
@@ -20,7 +25,28 @@ public record ModelTurn(
         Function<SpecialTokens, String> decoder,
         Finish finish,
         long weightsVersion,
-        long millis) {
+        long millis,
+        Message message,
+        int retries) {
+
+    /** A turn of which only the text is known, from the first attempt. */
+    public ModelTurn(
+            int[] ids,
+            float[] logProbs,
+            Function<SpecialTokens, String> decoder,
+            Finish finish,
+            long weightsVersion,
+            long millis) {
+        this(ids, logProbs, decoder, finish, weightsVersion, millis, null, 0);
+    }
+
+    /** What turns the ids of a turn into text: without the token that ended it, if one of the tokenizer's stop ids did. */
+    public static Function<SpecialTokens, String> decoder(Tokenizer tokenizer, int[] ids) {
+        boolean stopped =
+                ids.length > 0 && Arrays.stream(tokenizer.stopIds()).anyMatch(stop -> stop == ids[ids.length - 1]);
+        int[] shown = stopped ? Arrays.copyOf(ids, ids.length - 1) : ids;
+        return specialTokens -> tokenizer.decode(shown, specialTokens);
+    }
 
     /** The text of the tokens, without special tokens. */
     public String text() {

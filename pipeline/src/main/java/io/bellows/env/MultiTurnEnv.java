@@ -172,20 +172,28 @@ public abstract class MultiTurnEnv {
     /** The turn, or null where there is none: then the state says why. */
     private static ModelTurn received(State state, ModelTurn turn, Throwable failure) {
         if (failure == null) {
+            noteRetries(state, turn == null ? 0 : turn.retries());
             if (turn == null || turn.finish() == ModelTurn.Finish.ABORT) {
                 state.timeOut();
             }
             return turn == null || turn.ids().length == 0 ? null : turn;
         }
         Throwable cause = cause(failure);
-        if (cause instanceof ModelException) {
-            state.fail("generation", text(cause.getMessage()));
+        if (cause instanceof ModelException known) {
+            noteRetries(state, known.retries());
+            state.fail("generation", text(known.getMessage()));
         } else if (cause instanceof CancellationException) {
             state.timeOut();
         } else {
             throw new CompletionException(cause);
         }
         return null;
+    }
+
+    private static void noteRetries(State state, int retries) {
+        if (retries > 0) {
+            state.addMetric("model_retries", retries);
+        }
     }
 
     private void take(State state, ModelTurn turn) throws Exception {

@@ -156,7 +156,9 @@ public class ToolEnv extends MultiTurnEnv {
     @Override
     protected final Message completionMessage(State state, ModelTurn sampled) {
         TurnEnd end = sampled.finish() == ModelTurn.Finish.STOP ? TurnEnd.COMPLETE : TurnEnd.CUT_OFF;
-        turn = parser.parse(sampled.textWithSpecialTokens(), end);
+        turn = sampled.message() == null
+                ? parser.parse(sampled.textWithSpecialTokens(), end)
+                : parser.number(sampled.message());
         count(state, "tool_calls", turn.calls().size() + turn.malformed().size());
         count(state, "tool_calls_malformed", turn.malformed().size());
         if (turn.calls().isEmpty()) {

@@ -32,6 +32,11 @@ final class ApiException extends RuntimeException {
         return new ApiException(500, null, message);
     }
 
+    /** It took too long; the status tells clients not to send the same again. */
+    static ApiException late(String message) {
+        return new ApiException(504, null, message);
+    }
+
     int status() {
         return status;
     }
@@ -44,7 +49,7 @@ final class ApiException extends RuntimeException {
     String type() {
         return switch (status) {
             case 401 -> "authentication_error";
-            case 500 -> "server_error";
+            case 500, 504 -> "server_error";
             default -> "invalid_request_error";
         };
     }

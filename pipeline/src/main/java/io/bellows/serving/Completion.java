@@ -133,7 +133,7 @@ final class Completion {
     }
 
     private ApiException late() {
-        return ApiException.failed("Cannot answer within " + limit.toSeconds()
+        return ApiException.late("Cannot answer within " + limit.toSeconds()
                 + " s; ask for fewer tokens, or start the server with a longer --timeout");
     }
 

@@ -205,15 +205,10 @@ final class EngineModel implements ModelClient {
         return new ModelTurn(
                 generation.ids(),
                 generation.logProbs(),
-                specialTokens -> tokenizer.decode(withoutStop(generation.ids()), specialTokens),
+                ModelTurn.decoder(tokenizer, generation.ids()),
                 finish,
                 generation.weightsVersion(),
                 generation.millis());
-    }
-
-    private int[] withoutStop(int[] ids) {
-        boolean stopped = ids.length > 0 && Arrays.stream(stopIds).anyMatch(stop -> stop == ids[ids.length - 1]);
-        return stopped ? Arrays.copyOf(ids, ids.length - 1) : ids;
     }
 
     private static final Comparator<EngineCall> ORDER = Comparator.comparing(EngineCall::isBaseline)

@@ -1,5 +1,7 @@
 package io.bellows.text.toolcall;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import io.bellows.text.Message;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -34,6 +36,29 @@ public final class ToolCallParser {
      */
     public ParsedTurn parse(String text, TurnEnd end) {
         return new Scan(text, end).run();
+    }
+
+    /**
+     * Numbers the calls of a turn that somebody else has taken apart, such as a server.
+     *
+     * @param turn with calls as the chat completions API writes them, or without
+     */
+    public ParsedTurn number(Message turn) {
+        List<ToolCall> calls = new ArrayList<>();
+        List<MalformedCall> malformed = new ArrayList<>();
+        JsonNode given = turn.toolCalls() == null ? null : CallJson.valueOrNull(turn.toolCalls());
+        for (JsonNode call : given == null ? List.<JsonNode>of() : given) {
+            JsonNode arguments = call.at("/function/arguments");
+            String name = call.at("/function/name").asText();
+            if (name.isEmpty() || calls.size() + malformed.size() >= MOST_CALLS) {
+                String problem = name.isEmpty() ? "a call without a name" : "more than " + MOST_CALLS + " calls";
+                malformed.add(new MalformedCall(nextId(), call.toString(), problem));
+            } else {
+                calls.add(new ToolCall(
+                        nextId(), name, arguments.isTextual() ? arguments.textValue() : arguments.toString()));
+            }
+        }
+        return new ParsedTurn(turn.content() == null ? "" : turn.content().strip(), calls, malformed);
     }
 
     private String nextId() {

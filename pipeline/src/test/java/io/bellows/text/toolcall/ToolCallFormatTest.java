@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.bellows.text.Message;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -345,5 +346,24 @@ class ToolCallFormatTest {
         assertThatThrownBy(() -> ToolCallFormat.named("xml"))
                 .hasMessage("Unsupported tool-call format 'xml': expected one of"
                         + " [hermes, qwen3_coder, llama3_json, mistral]");
+    }
+
+    @Test
+    void callsThatAServerTookApartAreNumberedAsOurOwnAre() {
+        String calls = """
+                [{"id": "z", "function": {"name": "f", "arguments": "{\\"a\\": "}}, {"id": "b", "function": {"arguments": "{}"}},
+                 {"id": "a", "function": {"name": "g", "arguments": {"b": 1}}}]""";
+
+        ParsedTurn turn =
+                ToolCallFormat.HERMES.parser(List.of()).number(new Message("assistant", " so ", calls, null, null));
+
+        assertThat(turn.content()).isEqualTo("so");
+        assertThat(turn.calls())
+                .containsExactly(
+                        new ToolCall("call00000", "f", "{\"a\": "), new ToolCall("call00002", "g", "{\"b\":1}"));
+        assertThat(turn.malformed()).singleElement().satisfies(call -> {
+            assertThat(call.id()).isEqualTo("call00001");
+            assertThat(call.problem()).isEqualTo("a call without a name");
+        });
     }
 }

@@ -147,7 +147,8 @@ public final class Decoder implements AutoCloseable {
     public NDArray hidden(PtNDManager scope, Weights weights, PackedSequences sequences) {
         checkLengths(sequences);
         try (GradientMode off = GradientMode.off()) {
-            return new Trunk(kernels, scope, weights, weights.list(), rotary, sequences).states(scope, Mode.INFERENCE);
+            Trunk trunk = new Trunk(kernels, scope, weights, weights.list(), rotary, sequences);
+            return trunk.states(scope, Mode.INFERENCE, trunk.embed(scope, Mode.INFERENCE));
         }
     }
 
@@ -161,11 +162,11 @@ public final class Decoder implements AutoCloseable {
     public HiddenStates hiddenStates(Weights weights, PackedSequences sequences) {
         checkLengths(sequences);
         PtNDManager scope = kernels.newManager();
-        try (GradientMode on = GradientMode.on()) {
+        try {
             Trunk trunk = new Trunk(kernels, scope, weights, weights.masterList(), rotary, sequences);
             return activations == Activations.RECOMPUTE
                     ? new RecomputedActivations(scope, trunk)
-                    : new KeptActivations(scope, trunk.states(scope, Mode.ORDINARY));
+                    : new KeptActivations(scope, trunk);
         } catch (RuntimeException e) {
             scope.close();
             throw e;

@@ -55,7 +55,7 @@ public final class ForwardPass implements AutoCloseable {
                     dEntropy,
                     temperature);
         }
-        states.backward(dHidden);
+        states.backward(gradients, dHidden);
     }
 
     @Override

@@ -66,6 +66,11 @@ public final class Gradients implements AutoCloseable {
         return new Gradients(kernels, views, List.of(), ParameterRange.views(kernels, views, tensors, ranges));
     }
 
+    /** The buffer of the embedding, which is the first parameter. */
+    NDArray ofEmbedding() {
+        return tensors.get(0);
+    }
+
     /** The buffer of one parameter. */
     NDArray of(NDArray parameter) {
         int i = 0;

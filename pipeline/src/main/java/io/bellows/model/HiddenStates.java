@@ -19,9 +19,10 @@ public interface HiddenStates extends AutoCloseable {
     /**
      * Adds d(loss)/d(weights of the trunk) to the gradients. Call it once.
      *
+     * @param gradients where to add
      * @param gradient d(loss)/d(values), [N, H] fp32
      */
-    void backward(NDArray gradient);
+    void backward(Gradients gradients, NDArray gradient);
 
     /**
      * Returns the owner of this pass's tensors, for a head's own.

@@ -5,6 +5,7 @@ import ai.djl.pytorch.engine.PtNDArray;
 import ai.djl.pytorch.engine.PtNDManager;
 import ai.djl.pytorch.jni.JniUtils;
 import ai.djl.pytorch.jni.ScriptBridge;
+import ai.djl.pytorch.jni.ScriptBridge.Mode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiFunction;
@@ -22,7 +23,7 @@ final class RecomputedActivations implements HiddenStates {
         this.scope = scope;
         this.trunk = trunk;
         try (GradientMode off = GradientMode.off()) {
-            inputs.add(trunk.embed(scope));
+            inputs.add(trunk.embed(scope, Mode.ORDINARY));
             this.turns = trunk.turns(scope, inputs.get(0));
             for (int layer = 0; layer < trunk.layers(); layer++) {
                 inputs.add(trunk.layer(scope, layer, inputs.get(layer), turns));
@@ -37,15 +38,17 @@ final class RecomputedActivations implements HiddenStates {
     }
 
     @Override
-    public void backward(NDArray gradient) {
-        try (GradientMode on = GradientMode.on();
-                PtNDManager owner = trunk.kernels().newManager()) {
-            NDArray d = through(trunk.layers(), trunk::finalNorm, gradient);
+    public void backward(Gradients gradients, NDArray gradient) {
+        NDArray d;
+        try (GradientMode on = GradientMode.on()) {
+            d = through(trunk.layers(), trunk::finalNorm, gradient);
             for (int l = trunk.layers() - 1; l >= 0; l--) {
                 int layer = l;
                 d = through(layer, (manager, input) -> trunk.layer(manager, layer, input, turns), d);
             }
-            ScriptBridge.backward(trunk.embed(owner), d);
+        }
+        try (GradientMode off = GradientMode.off()) {
+            trunk.embedBackward(gradients.ofEmbedding(), d);
         }
     }
 

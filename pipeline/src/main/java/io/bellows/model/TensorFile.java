@@ -70,9 +70,8 @@ public final class TensorFile {
                 throw new InvalidModelException(
                         "Cannot find tensor " + tensor.getKey() + " of shape " + shape + " in " + file);
             }
-            FloatBuffer values = FloatBuffer.allocate(Math.toIntExact(shape.size()));
-            TensorReader.read(source, new Slot(tensor.getKey(), shape), values);
-            tensor.getValue().set(values.flip());
+            Slot slot = new Slot(tensor.getKey(), shape);
+            TensorMemory.fill(tensor.getValue(), values -> TensorReader.read(source, slot, values));
         }
         return source.metadata();
     }

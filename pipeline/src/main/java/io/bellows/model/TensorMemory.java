@@ -4,7 +4,9 @@ import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.pytorch.engine.PtNDArray;
 import java.nio.ByteBuffer;
+import java.nio.FloatBuffer;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** The memory of tensors, for whatever reads and writes it as bytes: their own on the CPU, a copy of it elsewhere. */
 public final class TensorMemory {
@@ -27,6 +29,16 @@ public final class TensorMemory {
     public static TensorMemory of(List<NDArray> tensors) {
         boolean cpu = tensors.stream().allMatch(tensor -> tensor.getDevice().equals(Device.cpu()));
         return new TensorMemory(List.copyOf(tensors), cpu);
+    }
+
+    /**
+     * Lets {@code filler} write a tensor's values, on the CPU into the tensor itself: a copy on the way would cost its size in the Java
+     * heap and again beside it.
+     */
+    static void fill(NDArray tensor, Consumer<FloatBuffer> filler) {
+        TensorMemory memory = of(List.of(tensor));
+        filler.accept(memory.read().get(0).asFloatBuffer());
+        memory.write();
     }
 
     /**

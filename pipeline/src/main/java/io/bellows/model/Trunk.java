@@ -55,15 +55,14 @@ final class Trunk {
         return config.layers();
     }
 
-    /** Final hidden states, [N, H] fp32. */
-    NDArray states(PtNDManager owner, Mode mode) {
+    /** Final hidden states from what {@link #embed} returns, [N, H] fp32. */
+    NDArray states(PtNDManager owner, Mode mode, NDArray embedded) {
         return kernels.tensor(
                 owner,
                 "hidden",
                 mode,
                 weights,
-                type,
-                ids,
+                embedded,
                 positions,
                 bounds,
                 rows,
@@ -74,8 +73,13 @@ final class Trunk {
     }
 
     /** The input of the first layer, [T, H]. */
-    NDArray embed(PtNDManager owner) {
-        return kernels.tensor(owner, "embed", Mode.ORDINARY, weights, type, ids);
+    NDArray embed(PtNDManager owner, Mode mode) {
+        return kernels.tensor(owner, "embed", mode, weights, type, ids);
+    }
+
+    /** Adds d(loss)/d(embedding) to its gradient, given that of what {@link #embed} returned. */
+    void embedBackward(NDArray gradient, NDArray dEmbedded) {
+        kernels.run("embed_backward", Mode.ORDINARY, gradient, ids, dEmbedded);
     }
 
     /** Cosines and sines of the tokens' positions, in the type of {@code like}. */

@@ -40,7 +40,7 @@ public final class ValuePass implements AutoCloseable {
         try (GradientMode off = GradientMode.off()) {
             dHidden = decoder.valuesBackward(states, weights, gradients, dValue);
         }
-        states.backward(dHidden);
+        states.backward(gradients, dHidden);
     }
 
     @Override

@@ -129,9 +129,7 @@ public final class Weights implements AutoCloseable {
     public void reload(Path folder) {
         TensorFiles files = checked(folder, layout);
         parameters.forEach((name, tensor) -> {
-            FloatBuffer values = FloatBuffer.allocate(Math.toIntExact(tensor.size()));
-            files.read(new Slot(name, tensor.getShape()), values);
-            tensor.set(values.flip());
+            TensorMemory.fill(tensor, values -> files.read(new Slot(name, tensor.getShape()), values));
         });
         refresh();
     }
@@ -175,10 +173,9 @@ public final class Weights implements AutoCloseable {
     }
 
     private static NDArray filled(PtNDManager manager, Slot slot, Filler filler) {
-        FloatBuffer values = FloatBuffer.allocate(slot.elements()); // heap: filled at once, then copied by libtorch
-        filler.fill(slot, values);
-        NDArray tensor = manager.create(slot.shape(), DataType.FLOAT32);
-        tensor.set(values.flip());
+        slot.elements(); // refuses what no buffer holds
+        NDArray tensor = manager.zeros(slot.shape(), DataType.FLOAT32);
+        TensorMemory.fill(tensor, values -> filler.fill(slot, values));
         return tensor;
     }
 

@@ -117,9 +117,8 @@ class Kernels(Module):
   def turns(self, table: Tensor, positions: Tensor, like: Tensor) -> Tensor:
     return torch.to(torch.index_select(table, 0, positions), like.dtype)
 
-  def hidden(self, w: List[Tensor], dtype: int, ids: Tensor, positions: Tensor, bounds: List[int], rows: Tensor, cos: Tensor, sin: Tensor, dims: List[int], eps: float) -> Tensor:
-    # Final hidden states of the tokens `rows`: [T] -> [len(rows), H] fp32
-    x = self.embed(w, dtype, ids)
+  def hidden(self, w: List[Tensor], x: Tensor, positions: Tensor, bounds: List[int], rows: Tensor, cos: Tensor, sin: Tensor, dims: List[int], eps: float) -> Tensor:
+    # Final hidden states of the tokens `rows`, from what `embed` returns: [T, H] -> [len(rows), H] fp32
     c = self.turns(cos, positions, x)
     s = self.turns(sin, positions, x)
     for l in range(dims[0]):
@@ -128,6 +127,11 @@ class Kernels(Module):
 
   def embed(self, w: List[Tensor], dtype: int, ids: Tensor) -> Tensor:
     return torch.to(torch.embedding(w[0], ids), dtype)
+
+  def embed_backward(self, gradient: Tensor, ids: Tensor, d: Tensor) -> int:
+    # In place: autograd would make a gradient as large as the embedding first, and then add it
+    gradient.index_add_(0, ids, torch.to(d, gradient.dtype))
+    return ids.numel()
 
   def cast_layer(self, w: List[Tensor], l: int, x: Tensor, cos: Tensor, sin: Tensor, bounds: List[int], dims: List[int], eps: float) -> Tensor:
     # One layer with its weights in the type of `x`

@@ -86,8 +86,7 @@ public record ModelMemory(ModelConfig config, Head head, ComputeType type, Activ
     }
 
     /**
-     * What forward and backward of a micro-batch take and give back after it: activations, logits, and the gradient of the embedding, which
-     * libtorch makes whole before it is added.
+     * What forward and backward of a micro-batch take and give back after it: activations, hidden states and a chunk's logits.
      *
      * @param tokens of the micro-batch
      * @return bytes
@@ -97,12 +96,11 @@ public record ModelMemory(ModelConfig config, Head head, ComputeType type, Activ
         long inputs = config.layers() * tokens * config.hiddenSize() * bytesPerElement();
         long layers = tokens * layerActivations() * (keep ? config.layers() : 1) + (keep ? 0 : inputs);
         long casts = type == ComputeType.FLOAT32 ? 0 : parameters() * bytesPerElement() / (keep ? 1 : config.layers());
-        long embedding = (long) FLOAT * config.vocabularySize() * config.hiddenSize();
-        return layers + casts + 3 * logits(tokens) + states(tokens) + embedding;
+        return layers + casts + 3 * logits(tokens) + states(tokens);
     }
 
     /**
-     * The largest tensor in fp32: what the Java heap holds at once while weights are loaded.
+     * The largest tensor in fp32: what the Java heap holds at once while weights are saved.
      *
      * @return bytes
      */

@@ -129,8 +129,11 @@ class Kernels(Module):
     return torch.to(torch.embedding(w[0], ids), dtype)
 
   def embed_backward(self, gradient: Tensor, ids: Tensor, d: Tensor) -> int:
-    # In place: autograd would make a gradient as large as the embedding first, and then add it
-    gradient.index_add_(0, ids, torch.to(d, gradient.dtype))
+    # Summed by distinct id, then added in place: autograd would make a gradient as large as the embedding first
+    distinct, inverse, counts = torch._unique2(ids, True, True, False)
+    sums = torch.zeros([distinct.numel(), d.size(1)], dtype=gradient.dtype, device=gradient.device)
+    sums.index_add_(0, inverse, torch.to(d, gradient.dtype))
+    gradient.index_add_(0, distinct, sums)
     return ids.numel()
 
   def cast_layer(self, w: List[Tensor], l: int, x: Tensor, cos: Tensor, sin: Tensor, bounds: List[int], dims: List[int], eps: float) -> Tensor:
@@ -142,54 +145,71 @@ class Kernels(Module):
     x = torch.index_select(x, 0, rows)
     return torch.to(torch.rms_norm(x, [x.size(-1)], torch.to(w[1], x.dtype), eps), 6)
 
-  def log_softmax(self, h: Tensor, head: Tensor, inverse_temperature: float) -> Tensor:
-    # [N, H] and [V, H] -> [N, V] fp32; without a graph
-    return torch.log_softmax(torch.to(torch.linear(h, head), 6).mul_(inverse_temperature), -1)
+  def lend(self, h: Tensor, head: Tensor, chunk: int, count: int) -> List[Tensor]:
+    # Matrices of the size of the logits of a chunk. All chunks share them: taken and given back for each, they would leave
+    # holes in which the allocator places something small, so that no later chunk fits.
+    shape = [min(chunk, h.size(0)), head.size(0)]
+    return [torch.empty(shape, dtype=6, device=h.device) for i in range(count)]
+
+  def distributions(self, h: Tensor, head: Tensor, inverse_temperature: float, lent: List[Tensor]) -> Tuple[Tensor, Tensor]:
+    # log p and p of each row, [N, H] and [V, H] -> [N, V] fp32, in the first two of the lent matrices
+    ls = lent[0][:h.size(0)]
+    p = lent[1][:h.size(0)]
+    if head.dtype == 6:
+      torch.mm(h, torch.t(head), out=p)
+    else:
+      p.copy_(torch.linear(h, head))
+    torch._log_softmax(p.mul_(inverse_temperature), -1, False, out=ls)
+    torch.exp(ls, out=p)
+    return ls, p
 
   def token_scores(self, h: Tensor, head: Tensor, targets: Tensor, inverse_temperature: float, chunk: int, squares: bool) -> List[Tensor]:
     # log p(target) and the entropy of each row's distribution, and with `squares` the sum of its squared probabilities,
     # [N] each; the logits live `chunk` rows at a time
     h = torch.to(h, head.dtype)
+    lent = self.lend(h, head, chunk, 2)
     log_probs = annotate(List[Tensor], [])
     entropies = annotate(List[Tensor], [])
     sums = annotate(List[Tensor], [])
     for i in range(0, h.size(0), chunk):
-      ls = self.log_softmax(h[i:i + chunk], head, inverse_temperature)
+      ls, p = self.distributions(h[i:i + chunk], head, inverse_temperature, lent)
       log_probs.append(torch.squeeze(torch.gather(ls, 1, torch.unsqueeze(targets[i:i + chunk], 1)), 1))
-      p = torch.exp(ls)
+      entropies.append(-torch.sum(ls.mul_(p), -1))
       if squares:
-        sums.append(torch.sum(p * p, -1))
-      entropies.append(-torch.sum(p.mul_(ls), -1))
+        sums.append(torch.sum(p.mul_(p), -1))
     out = [torch.cat(log_probs), torch.cat(entropies)]
     if squares:
       out.append(torch.cat(sums))
     return out
 
   def token_scores_backward(self, h: Tensor, head: Tensor, targets: Tensor, d_log_prob: Tensor, d_entropy: Tensor, d_head: Tensor, inverse_temperature: float, chunk: int) -> Tensor:
-    # Recomputes the logits chunk by chunk, adds d(head) in place and returns d(h). At most three matrices of the size of
-    # the logits live at a time, two where no entropy has a gradient.
+    # Recomputes the logits chunk by chunk, adds d(head) in place and returns d(h). Three matrices of the size of a chunk's
+    # logits, two where no entropy has a gradient.
     h = torch.to(h, head.dtype)
-    out = annotate(List[Tensor], [])
     entropy_counts = bool(torch.any(torch.ne(d_entropy, 0)))
+    lent = self.lend(h, head, chunk, 3 if entropy_counts else 2)
+    out = torch.empty([h.size(0), h.size(1)], dtype=6, device=h.device)
     for i in range(0, h.size(0), chunk):
       rows = h[i:i + chunk]
-      ls = self.log_softmax(rows, head, inverse_temperature)
-      g = torch.exp(ls)
+      ls, p = self.distributions(rows, head, inverse_temperature, lent)
       a = torch.unsqueeze(d_log_prob[i:i + chunk], 1)
       if entropy_counts:
         # -p * (a + b * (log p + entropy))
-        entropy = -torch.sum(g * ls, -1, True)
-        g.mul_(ls.add_(entropy).mul_(torch.unsqueeze(d_entropy[i:i + chunk], 1)).add_(a)).neg_()
+        products = torch.mul(p, ls, out=lent[2][:rows.size(0)])
+        entropy = -torch.sum(products, -1, True)
+        p.mul_(ls.add_(entropy).mul_(torch.unsqueeze(d_entropy[i:i + chunk], 1)).add_(a)).neg_()
       else:
-        g.mul_(-a)
-      g.scatter_add_(1, torch.unsqueeze(targets[i:i + chunk], 1), a)
-      g = torch.to(g.mul_(inverse_temperature), head.dtype)
-      out.append(torch.to(torch.mm(g, head), 6))
+        p.mul_(-a)
+      p.scatter_add_(1, torch.unsqueeze(targets[i:i + chunk], 1), a)
+      p.mul_(inverse_temperature)
       if head.dtype == 6:
-        d_head.addmm_(torch.t(g), rows)
+        torch.mm(p, head, out=out[i:i + chunk])
+        d_head.addmm_(torch.t(p), rows)
       else:
+        g = torch.to(p, head.dtype)
+        out[i:i + chunk] = torch.to(torch.mm(g, head), 6)
         d_head.add_(torch.mm(torch.t(g), rows))
-    return torch.cat(out)
+    return out
 
   def values(self, h: Tensor, head: Tensor, bias: Tensor) -> Tensor:
     # What a critic says at each row: [N, H] -> [N]

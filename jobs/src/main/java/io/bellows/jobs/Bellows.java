@@ -27,6 +27,7 @@ import picocli.CommandLine.ParseResult;
             LogProbsCommand.class,
             RenderCommand.class,
             ServeCommand.class,
+            EvalCommand.class,
             StageCommand.Rollout.class,
             StageCommand.Score.class,
             StageCommand.Advantage.class,

@@ -28,7 +28,14 @@ final class ConfigArguments {
 
     /** The configuration, checked for {@code purpose}. */
     BellowsConfig load(Purpose purpose) {
-        return BellowsConfig.load(find(file), overrides, purpose);
+        return load(purpose, List.of());
+    }
+
+    /** As {@link #load(Purpose)}, with overrides that win over those of the command line. */
+    BellowsConfig load(Purpose purpose, List<String> winning) {
+        List<String> all = new ArrayList<>(overrides);
+        all.addAll(winning);
+        return BellowsConfig.load(find(file), all, purpose);
     }
 
     /** The file that {@code -c} names. */

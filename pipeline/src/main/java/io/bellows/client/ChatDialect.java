@@ -54,11 +54,9 @@ record ChatDialect(Tokenizer tokenizer) implements Dialect {
             throw new InvalidAnswerException("no text came before the limit of "
                     + attempt.request().maxTokens() + " tokens; raise data.max_response_length");
         }
-        float[] unknown = new float[ids.length];
-        Arrays.fill(unknown, Float.NaN);
         return new ModelTurn(
                 ids,
-                unknown,
+                new float[0],
                 specialTokens -> message.content(),
                 finish,
                 0,

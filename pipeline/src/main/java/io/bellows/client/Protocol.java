@@ -9,7 +9,7 @@ public enum Protocol {
     COMPLETIONS,
     /**
      * {@code /chat/completions} with messages in and out, the calls of tools taken apart by the server. It tells no ids: those of the turn
-     * are what the local tokenizer makes of the text, and log-probs are not known.
+     * are what the local tokenizer makes of the text, so they are not marked as sampled, and have no log-probs.
      */
     CHAT
 }

@@ -101,7 +101,8 @@ public final class ServerPool implements ModelClient, AutoCloseable {
         servers.addresses().forEach(address -> pool.add(new Server(address, time.nanos())));
     }
 
-    private static String key(String variable, UnaryOperator<String> environment) {
+    /** The key that a variable holds; null without a variable. */
+    static String key(String variable, UnaryOperator<String> environment) {
         if (variable == null) {
             return null;
         }

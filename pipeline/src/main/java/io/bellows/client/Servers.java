@@ -33,6 +33,11 @@ public record Servers(
         addresses = addresses.stream().map(Servers::base).toList();
     }
 
+    /** The same with another name of the model. */
+    public Servers named(String name) {
+        return new Servers(addresses, name, protocol, keyVariable, timeout, maxRetries);
+    }
+
     private static URI base(URI address) {
         String scheme = String.valueOf(address.getScheme());
         if ((!scheme.equals("http") && !scheme.equals("https")) || address.getHost() == null) {

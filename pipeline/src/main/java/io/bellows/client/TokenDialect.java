@@ -7,7 +7,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.bellows.env.ModelRequest;
 import io.bellows.env.ModelTurn;
 import io.bellows.text.Tokenizer;
-import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /** Token ids in, token ids and log-probs out. */
@@ -62,15 +61,17 @@ record TokenDialect(Tokenizer tokenizer) implements Dialect {
         return ids;
     }
 
-    /** NaN where the server tells none. */
+    /** Empty where the server does not tell all of them. */
     private static float[] logProbs(JsonNode given, int length) throws InvalidAnswerException {
-        float[] logProbs = new float[length];
-        Arrays.fill(logProbs, Float.NaN);
         if (given.isArray() && given.size() != length) {
             throw new InvalidAnswerException("it has " + length + " token ids and " + given.size() + " log-probs");
         }
-        for (int i = 0; given.isArray() && i < length; i++) {
-            logProbs[i] = given.get(i).isNumber() ? given.get(i).floatValue() : Float.NaN;
+        float[] logProbs = new float[given.size()];
+        for (int i = 0; i < logProbs.length; i++) {
+            if (!given.get(i).isNumber() || !(given.get(i).floatValue() <= 0)) {
+                return new float[0];
+            }
+            logProbs[i] = given.get(i).floatValue();
         }
         return logProbs;
     }

@@ -5,5 +5,7 @@ public enum Purpose {
     /** Reinforcement learning: {@code bellows train} and its stages. */
     TRAIN,
     /** Supervised fine-tuning: {@code bellows sft}. */
-    SFT
+    SFT,
+    /** Evaluation of a model: {@code bellows eval}. */
+    EVAL
 }

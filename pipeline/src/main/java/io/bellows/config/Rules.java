@@ -28,8 +28,15 @@ final class Rules {
     }
 
     void check(Purpose purpose) {
-        data();
+        data(purpose);
         model(purpose);
+        if (purpose == Purpose.EVAL) {
+            trainer();
+            environments();
+            validationSampling();
+            reward();
+            return;
+        }
         optimizer("actor", config.actor().optim(), config.actor().gradClip());
         trainer();
         if (purpose == Purpose.TRAIN) {
@@ -45,18 +52,24 @@ final class Rules {
         }
     }
 
-    private void data() {
+    private void data(Purpose purpose) {
         DataConfig data = config.data();
-        if (data.trainFiles().isEmpty()) {
-            errors.add("Invalid data.train_files = []: name at least one training file");
+        boolean evaluates = purpose == Purpose.EVAL;
+        if (evaluates ? data.valFiles().isEmpty() : data.trainFiles().isEmpty()) {
+            errors.add(
+                    evaluates
+                            ? "Invalid data.val_files = []: name at least one file to evaluate on"
+                            : "Invalid data.train_files = []: name at least one training file");
         }
-        data.trainFiles().forEach(file -> exists("data.train_files", file));
+        if (!evaluates) {
+            data.trainFiles().forEach(file -> exists("data.train_files", file));
+        }
         data.valFiles().forEach(file -> exists("data.val_files", file));
         if (data.trainMaxSamples() == 0 || data.valMaxSamples() == 0) {
             String key = data.trainMaxSamples() == 0 ? "data.train_max_samples" : "data.val_max_samples";
             errors.add("Invalid " + key + " = 0: use -1 for all rows or a number above 0");
         }
-        if (data.trainMaxSamples() > 0 && data.trainMaxSamples() < data.trainBatchSize()) {
+        if (!evaluates && data.trainMaxSamples() > 0 && data.trainMaxSamples() < data.trainBatchSize()) {
             errors.add("Invalid data.train_max_samples = " + data.trainMaxSamples() + ": fewer than one batch of"
                     + " data.train_batch_size = " + data.trainBatchSize() + "; raise the first or lower the second");
         }
@@ -143,7 +156,11 @@ final class Rules {
         environments();
         filterGroups(config.algorithm().filterGroups());
         sampling("rollout", rollout.topK(), rollout.topP());
-        RolloutConfig.ValKwargs val = rollout.valKwargs();
+        validationSampling();
+    }
+
+    private void validationSampling() {
+        RolloutConfig.ValKwargs val = config.rollout().valKwargs();
         sampling("rollout.val_kwargs", val.topK(), val.topP());
         if (val.doSample() && val.temperature() == 0) {
             errors.add("Invalid rollout.val_kwargs.temperature = 0.0: sampling (rollout.val_kwargs.do_sample = true)"

@@ -10,7 +10,8 @@ import java.util.function.Function;
  * What a model answered.
  *
  * @param ids the tokens, with the one that ended the turn
- * @param logProbs log-probability of each token at the sampling temperature
+ * @param logProbs log-probability of each token at the sampling temperature; empty where a server tells none: then the tokens are not
+ *     marked as sampled
  * @param decoder gives the same as text, without the token that ended the turn, when it is asked for
  * @param finish why it ended
  * @param weightsVersion version of the weights that sampled it

@@ -445,7 +445,7 @@ public final class State {
     /** Takes the model's turn in. */
     synchronized void take(ModelTurn turn, Message message) {
         requireLive();
-        if (turn.ids().length != turn.logProbs().length) {
+        if (turn.logProbs().length > 0 && turn.ids().length != turn.logProbs().length) {
             throw new IllegalArgumentException("Invalid model turn: " + turn.ids().length + " ids and "
                     + turn.logProbs().length + " log-probabilities; both must be of one length");
         }

@@ -118,7 +118,7 @@ public final class TrainLoop {
                 Remainder.DROP);
     }
 
-    private static PromptDataset load(SparkSession spark, BellowsConfig config, List<String> files, int maxSamples) {
+    static PromptDataset load(SparkSession spark, BellowsConfig config, List<String> files, int maxSamples) {
         return PromptDataset.load(
                 spark,
                 files,

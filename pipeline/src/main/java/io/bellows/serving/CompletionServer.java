@@ -136,7 +136,8 @@ public final class CompletionServer implements AutoCloseable {
         try {
             var checked = JsonNodeFactory.instance.arrayNode();
             StreamSupport.stream(messages.spliterator(), false)
-                    .map(message -> Message.fromJson(message).toJson())
+                    .map(message ->
+                            OfferedTools.forTemplate(Message.fromJson(message).toJson()))
                     .forEach(checked::add);
             return model.text()
                     .encode(checked, tools == null ? null : tools.json(), GenerationPrompt.ADD, variables)

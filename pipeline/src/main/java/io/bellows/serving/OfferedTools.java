@@ -1,6 +1,9 @@
 package io.bellows.serving;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -20,6 +23,11 @@ import java.util.UUID;
  * @param schemas OpenAI function schemas, one or more
  */
 record OfferedTools(ToolCallFormat format, List<ObjectNode> schemas) {
+
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+            .build();
 
     /**
      * Reads {@code tools} and {@code tool_choice}; null when the model may not call any.
@@ -48,6 +56,22 @@ record OfferedTools(ToolCallFormat format, List<ObjectNode> schemas) {
             schemas.add(schema);
         }
         return schemas.isEmpty() ? null : new OfferedTools(format, List.copyOf(schemas));
+    }
+
+    /** A message whose calls have their arguments as objects, which chat templates write out as JSON; the protocol has them as text. */
+    static ObjectNode forTemplate(ObjectNode message) {
+        for (JsonNode call : message.path("tool_calls")) {
+            if (call.path("function") instanceof ObjectNode function
+                    && function.path("arguments").isTextual()) {
+                try {
+                    function.set(
+                            "arguments", JSON.readTree(function.get("arguments").textValue()));
+                } catch (JsonProcessingException e) {
+                    // A call that was not finished stays as it was written.
+                }
+            }
+        }
+        return message;
     }
 
     /** The schemas as the chat template takes them. */

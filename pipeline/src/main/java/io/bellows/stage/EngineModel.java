@@ -5,11 +5,11 @@ import io.bellows.engine.GenerationException;
 import io.bellows.engine.GenerationRequest;
 import io.bellows.engine.InferenceEngine;
 import io.bellows.engine.SamplingParams;
-import io.bellows.env.ModelClient;
 import io.bellows.env.ModelException;
 import io.bellows.env.ModelRequest;
 import io.bellows.env.ModelRequest.TrajectoryId;
 import io.bellows.env.ModelTurn;
+import io.bellows.text.ChatTokenizer;
 import io.bellows.text.Tokenizer;
 import io.bellows.trajectory.TrajectoryKey;
 import java.util.ArrayList;
@@ -28,8 +28,9 @@ import java.util.concurrent.ConcurrentHashMap;
  * of the prompt; and with an engine that is to be bit-exact all trajectories of the task before every turn, so that what runs together does
  * not depend on time. Those that have ended are not waited for.
  */
-final class EngineModel implements ModelClient {
+final class EngineModel implements TaskModel {
 
+    private final ChatTokenizer text;
     private final InferenceEngine engine;
     private final Tokenizer tokenizer;
     private final RolloutSampling sampling;
@@ -37,26 +38,24 @@ final class EngineModel implements ModelClient {
     private final int[] stopIds;
     private final Map<TrajectoryId, Meeting> meetings = new ConcurrentHashMap<>();
 
-    EngineModel(InferenceEngine engine, Tokenizer tokenizer, RolloutSampling sampling, int iteration) {
+    EngineModel(InferenceEngine engine, ChatTokenizer text, RolloutSampling sampling, int iteration) {
+        this.text = text;
         this.engine = engine;
-        this.tokenizer = tokenizer;
+        this.tokenizer = text.tokenizer();
         this.sampling = sampling;
         this.iteration = iteration;
         this.stopIds = tokenizer.stopIds();
     }
 
-    /** How long trajectories wait for each other. */
-    enum Together {
-        /** For the first turn. */
-        FIRST_TURN,
-        /** For every turn. */
-        EVERY_TURN
-    }
-
-    /** Announces trajectories that ask together; all before the first of them asks. */
-    void meet(List<TrajectoryId> trajectories, Together together) {
+    @Override
+    public void meet(List<TrajectoryId> trajectories, Together together) {
         Meeting meeting = new Meeting(trajectories.size(), together);
         trajectories.forEach(trajectory -> meetings.put(trajectory, meeting));
+    }
+
+    @Override
+    public ChatTokenizer text() {
+        return text;
     }
 
     @Override
@@ -139,12 +138,7 @@ final class EngineModel implements ModelClient {
         }
 
         long seed() {
-            return SampleSeed.of(
-                    sampling.seed(),
-                    iteration,
-                    request.trajectory().position(),
-                    isBaseline() ? 0 : request.trajectory().sampleIndex(),
-                    request.turn());
+            return SampleSeed.of(sampling.seed(), iteration, request);
         }
 
         /** Whether both can be samples of one request. */

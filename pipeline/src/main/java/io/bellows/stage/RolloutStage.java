@@ -4,6 +4,7 @@ import static org.apache.spark.sql.functions.col;
 import static org.apache.spark.sql.functions.lit;
 import static org.apache.spark.sql.functions.pmod;
 
+import io.bellows.client.Servers;
 import io.bellows.data.PromptSchema;
 import io.bellows.env.EnvironmentSettings;
 import io.bellows.resident.ResidentSettings;
@@ -26,19 +27,43 @@ import org.apache.spark.sql.Row;
  * @param sampling how responses are sampled
  * @param environments which environments trajectories run in, and how
  * @param partitions tasks of the rollout, as a rule one per executor
+ * @param servers who answers instead of the resident model, which then lends its tokenizer only; or null
  */
 public record RolloutStage(
         String runId,
         ResidentSettings resident,
         RolloutSampling sampling,
         EnvironmentSettings environments,
-        int partitions)
+        int partitions,
+        Servers servers)
         implements Serializable {
+
+    /** Names of the samples of a prompt, an array of integers: an optional column of prompts, without which there are all. */
+    public static final String SAMPLES = "samples";
+
+    /** How often each of {@link #SAMPLES} was tried before, an array as long. */
+    public static final String ATTEMPTS = "attempts";
+
+    /** A rollout that the resident model answers. */
+    public RolloutStage(
+            String runId,
+            ResidentSettings resident,
+            RolloutSampling sampling,
+            EnvironmentSettings environments,
+            int partitions) {
+        this(runId, resident, sampling, environments, partitions, null);
+    }
+
+    /** Returns the same, answered by servers: {@link ResidentSettings#slots} trajectories of a task run at once. */
+    public RolloutStage with(Servers others) {
+        return new RolloutStage(runId, resident, sampling, environments, partitions, others);
+    }
 
     /**
      * Describes the rollout.
      *
-     * @param prompts rows of {@link PromptSchema#PROMPT} with their {@code position} in the batch
+     * @param prompts rows of {@link PromptSchema#PROMPT} with their {@code position} in the batch, and where only some samples are wanted
+     *     {@link #SAMPLES} and {@link #ATTEMPTS}
      * @param iteration the iteration, part of every seed and key
      * @param weights the policy
      * @return rows of {@link Table#TRAJECTORIES}: {@link RolloutSampling#trajectoriesPerPrompt} trajectories per prompt, each of one row

@@ -19,8 +19,8 @@ import io.bellows.resident.ExecutorHost;
 import io.bellows.resident.ExecutorHost.Role;
 import io.bellows.resident.ResidentModel;
 import io.bellows.resident.WeightsRef;
-import io.bellows.stage.EngineModel.Together;
 import io.bellows.stage.RolloutSampling.Baseline;
+import io.bellows.stage.TaskModel.Together;
 import io.bellows.text.ChatPrompt;
 import io.bellows.text.ChatTokenizer;
 import io.bellows.text.ConversationTokens;
@@ -32,9 +32,11 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Queue;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -43,6 +45,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.spark.TaskContext;
 import org.apache.spark.sql.Row;
@@ -62,7 +65,7 @@ final class RolloutTask {
     private final int iteration;
     private final WeightsRef weights;
     private final ChatTokenizer text;
-    private final EngineModel model;
+    private final TaskModel model;
     private final Environments environments;
     private final Workers workers;
     private final boolean ordered;
@@ -77,16 +80,24 @@ final class RolloutTask {
         this.stage = stage;
         this.iteration = iteration;
         this.weights = weights;
-        ResidentModel resident = ExecutorHost.model(stage.runId(), Role.POLICY, weights, stage.resident());
-        this.text = resident.tokenizer(weights, stage.sampling().templateVariables());
-        this.model = new EngineModel(resident.engine(weights), text.tokenizer(), stage.sampling(), iteration);
+        this.model = stage.servers() == null
+                ? residentModel(stage, iteration, weights)
+                : new ServerModel(stage, weights.modelFolder(), iteration);
+        this.text = model.text();
         this.environments = new Environments(stage.environments());
         this.workers = new Workers(stage.environments().agent().numWorkers());
-        this.ordered = stage.resident().admission() == Admission.ORDERED;
+        this.ordered = stage.servers() == null && stage.resident().admission() == Admission.ORDERED;
+    }
+
+    private static TaskModel residentModel(RolloutStage stage, int iteration, WeightsRef weights) {
+        ResidentModel resident = ExecutorHost.model(stage.runId(), Role.POLICY, weights, stage.resident());
+        ChatTokenizer text = resident.tokenizer(weights, stage.sampling().templateVariables());
+        return new EngineModel(resident.engine(weights), text, stage.sampling(), iteration);
     }
 
     /** A prompt of the partition. */
-    private record Prompt(Row row, long position, Example example, String environment) {}
+    private record Prompt(
+            Row row, long position, Example example, String environment, Map<Integer, Integer> attempts) {}
 
     /** A trajectory on its way. */
     private record Running(Prompt prompt, int sampleIndex, CompletableFuture<State> rollout) {}
@@ -131,7 +142,23 @@ final class RolloutTask {
                 columns);
         String named = columns.path("agent_name").asText("");
         String environment = named.isEmpty() ? stage.environments().defaultEnvironment() : named;
-        return new Prompt(row, position, example, Environments.canonical(environment));
+        return new Prompt(row, position, example, Environments.canonical(environment), attempts(row));
+    }
+
+    /** The wanted samples, each with how often it was tried before. */
+    private Map<Integer, Integer> attempts(Row row) {
+        Map<Integer, Integer> attempts = new TreeMap<>();
+        boolean chosen = List.of(row.schema().fieldNames()).contains(RolloutStage.SAMPLES);
+        if (!chosen) {
+            IntStream.range(0, stage.sampling().n()).forEach(index -> attempts.put(index, 0));
+            return attempts;
+        }
+        List<Integer> samples = row.getList(row.fieldIndex(RolloutStage.SAMPLES));
+        List<Integer> before = row.getList(row.fieldIndex(RolloutStage.ATTEMPTS));
+        for (int i = 0; i < samples.size(); i++) {
+            attempts.put(samples.get(i), before.get(i));
+        }
+        return attempts;
     }
 
     private static ObjectNode columns(String extra) {
@@ -144,9 +171,7 @@ final class RolloutTask {
 
     private Stream<TrajectoryId> trajectories(Prompt prompt) {
         List<TrajectoryId> ids = new ArrayList<>();
-        for (int index = 0; index < stage.sampling().n(); index++) {
-            ids.add(new TrajectoryId(prompt.position(), index));
-        }
+        prompt.attempts().keySet().forEach(index -> ids.add(new TrajectoryId(prompt.position(), index)));
         if (stage.sampling().baseline() == Baseline.GREEDY) {
             ids.add(new TrajectoryId(prompt.position(), TrajectoryKey.GREEDY_BASELINE));
         }
@@ -156,11 +181,18 @@ final class RolloutTask {
     // ---- trajectories in
 
     private void openMore() {
-        int enough = Math.max(
-                stage.environments().agent().numWorkers(), 2 * stage.resident().slots());
-        while (!prompts.isEmpty() && (ordered || open.size() < enough)) {
+        while (!prompts.isEmpty() && (ordered || hasRoom(prompts.peek()))) {
             open(prompts.remove());
         }
+    }
+
+    /** An engine always has more to do than it can; servers are asked for no more at once than was said. */
+    private boolean hasRoom(Prompt next) {
+        int slots = stage.resident().slots();
+        if (stage.servers() != null) {
+            return open.isEmpty() || open.size() + next.attempts().size() <= slots;
+        }
+        return open.size() < Math.max(stage.environments().agent().numWorkers(), 2 * slots);
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // what failed is taken from the queue
@@ -241,7 +273,9 @@ final class RolloutTask {
         String promptId = prompt.row().getAs("prompt_id");
         TrajectoryKey key =
                 TrajectoryKey.of(stage.runId(), iteration, prompt.position(), promptId, running.sampleIndex());
-        return TrajectorySegments.of(state, key, prompt.environment(), weights.version(), prompt.row()).stream()
+        int attempt = prompt.attempts().getOrDefault(running.sampleIndex(), 0);
+        return TrajectorySegments.of(state, key, prompt.environment(), attempt, weights.version(), prompt.row())
+                .stream()
                 .map(Trajectory::toRow)
                 .toList();
     }
@@ -259,6 +293,9 @@ final class RolloutTask {
             Thread.currentThread().interrupt();
         } finally {
             workers.close();
+            if (workers.abandoned() == 0) { // a step that goes on may still count tokens
+                model.close();
+            }
             environments.close();
         }
     }

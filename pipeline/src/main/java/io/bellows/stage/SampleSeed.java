@@ -1,9 +1,19 @@
 package io.bellows.stage;
 
+import io.bellows.env.ModelRequest;
+import io.bellows.trajectory.TrajectoryKey;
+
 /** The seed of a sample: a function of what the sample is, never of partition, attempt or time. */
 final class SampleSeed {
 
     private SampleSeed() {}
+
+    /** The seed of a turn. */
+    static long of(long runSeed, long iteration, ModelRequest request) {
+        int sample = request.trajectory().sampleIndex();
+        boolean baseline = sample == TrajectoryKey.GREEDY_BASELINE;
+        return of(runSeed, iteration, request.trajectory().position(), baseline ? 0 : sample, request.turn());
+    }
 
     static long of(long runSeed, long iteration, long position, long sampleIndex, long turn) {
         long seed = runSeed;

@@ -26,13 +26,16 @@ final class TrajectorySegments {
     private final State state;
     private final TrajectoryKey key;
     private final String environment;
+    private final int attempt;
     private final long weightsVersion;
     private final Row data;
 
-    private TrajectorySegments(State state, TrajectoryKey key, String environment, long weightsVersion, Row data) {
+    private TrajectorySegments(
+            State state, TrajectoryKey key, String environment, int attempt, long weightsVersion, Row data) {
         this.state = state;
         this.key = key;
         this.environment = environment;
+        this.attempt = attempt;
         this.weightsVersion = weightsVersion;
         this.data = data;
     }
@@ -40,11 +43,13 @@ final class TrajectorySegments {
     /**
      * The rows of a trajectory.
      *
+     * @param attempt how often it was tried before
      * @param weightsVersion version of the weights for a trajectory in which nothing was sampled
      * @param data the row of the dataset
      */
-    static List<Trajectory> of(State state, TrajectoryKey key, String environment, long weightsVersion, Row data) {
-        TrajectorySegments segments = new TrajectorySegments(state, key, environment, weightsVersion, data);
+    static List<Trajectory> of(
+            State state, TrajectoryKey key, String environment, int attempt, long weightsVersion, Row data) {
+        TrajectorySegments segments = new TrajectorySegments(state, key, environment, attempt, weightsVersion, data);
         TreeMap<Integer, List<TrajectoryStep>> bySegment = new TreeMap<>(Map.of(0, List.of()));
         for (TrajectoryStep step : state.trajectory()) {
             List<TrajectoryStep> steps = new ArrayList<>(bySegment.getOrDefault(step.segmentIndex(), List.of()));
@@ -63,7 +68,7 @@ final class TrajectorySegments {
                 index,
                 data.getAs("data_source"),
                 environment,
-                0,
+                attempt,
                 steps.isEmpty() ? weightsVersion : steps.get(0).weightsVersion(),
                 first ? state.shownPrompt() : steps.get(0).promptMessages(),
                 first ? state.completion() : completion(steps),
@@ -117,8 +122,9 @@ final class TrajectorySegments {
             }
             int sampled = step.completionIds().length;
             System.arraycopy(step.completionIds(), 0, ids, at, sampled);
-            System.arraycopy(step.logProbs(), 0, logProbs, at, sampled);
-            Arrays.fill(mask, at, at + sampled, 1);
+            int known = step.logProbs().length; // all or none
+            System.arraycopy(step.logProbs(), 0, logProbs, at, known);
+            Arrays.fill(mask, at, at + known, 1);
             at += sampled;
         }
         return new Tokens(prompt, ids, mask, logProbs);

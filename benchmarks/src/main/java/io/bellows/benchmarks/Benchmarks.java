@@ -8,7 +8,14 @@ import picocli.CommandLine.Command;
         name = "benchmarks/run",
         mixinStandardHelpOptions = true,
         description = "Measures a part of Bellows and prints one JSON line.",
-        subcommands = {UpdateBenchmark.class, RolloutBenchmark.class, LengthsBenchmark.class},
+        subcommands = {
+            UpdateBenchmark.class,
+            RolloutBenchmark.class,
+            LengthsBenchmark.class,
+            FaultsBenchmark.class,
+            RingBenchmark.class,
+            ExecutorsBenchmark.class
+        },
         synopsisSubcommandLabel = "NAME")
 public final class Benchmarks {
 

@@ -64,8 +64,9 @@ final class EvalCommand extends Subcommand {
             names = "--protocol",
             defaultValue = "completions",
             paramLabel = "NAME",
-            description = "How servers are asked: completions (token ids and log-probs) or chat (messages; the server reads the calls"
-                    + " of tools) (default: ${DEFAULT-VALUE}).")
+            description =
+                    "How servers are asked: completions (token ids and log-probs) or chat (messages; the server reads the calls"
+                            + " of tools) (default: ${DEFAULT-VALUE}).")
     private String protocol;
 
     @Option(

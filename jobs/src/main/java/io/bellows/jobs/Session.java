@@ -44,7 +44,8 @@ final class Session {
                 Map.entry("spark.scheduler.barrier.maxConcurrentTasksCheck.interval", "5s"),
                 Map.entry("spark.scheduler.barrier.maxConcurrentTasksCheck.maxFailures", "24"),
                 Map.entry("spark.barrier.sync.timeout", "600s"),
-                // A rank whose thread never ends would keep its slot, and the next attempt waits for that slot for ever.
+                // A rank whose thread never ends would keep its slot, and the next attempt waits for that slot for
+                // ever.
                 Map.entry("spark.task.reaper.enabled", "true"),
                 Map.entry("spark.task.reaper.killTimeout", "120s"),
                 Map.entry("spark.sql.session.timeZone", "UTC"),

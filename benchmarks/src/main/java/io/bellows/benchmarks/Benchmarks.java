@@ -14,7 +14,8 @@ import picocli.CommandLine.Command;
             LengthsBenchmark.class,
             FaultsBenchmark.class,
             RingBenchmark.class,
-            ExecutorsBenchmark.class
+            ExecutorsBenchmark.class,
+            OccupancyBenchmark.class
         },
         synopsisSubcommandLabel = "NAME")
 public final class Benchmarks {

@@ -8,8 +8,8 @@ import java.util.List;
 /**
  * Scores sequences under a decoder's weights, and carries gradients back to them.
  *
- * <p>Padding-free: linear layers see the tokens of all sequences on one axis, attention runs per sequence. Logits of all
- * tokens never live at once. Safe for several threads.
+ * <p>Padding-free: linear layers see the tokens of all sequences on one axis, attention runs per sequence. A prompt that several
+ * sequences have in common is computed once, forward and backward. Logits of all tokens never live at once. Safe for several threads.
  */
 public final class Decoder implements AutoCloseable {
 
@@ -174,10 +174,7 @@ public final class Decoder implements AutoCloseable {
     }
 
     private void checkLengths(PackedSequences sequences) {
-        int longest = 0;
-        for (int i = 0; i + 1 < sequences.bounds().length; i++) {
-            longest = Math.max(longest, sequences.bounds()[i + 1] - sequences.bounds()[i]);
-        }
+        int longest = sequences.longest();
         if (longest > rotary.length()) {
             throw new IllegalArgumentException(
                     "Cannot score a sequence of " + longest + " tokens: this decoder was made for " + rotary.length());

@@ -1,22 +1,35 @@
 package io.bellows.model;
 
+import java.nio.IntBuffer;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
- * Sequences laid end to end on one token axis, without padding.
+ * Sequences on one token axis, without padding. A prompt that several of them begin with, token for token, is there once.
  *
- * @param ids token ids of all sequences, T in all
- * @param bounds start of each sequence and, last, T
- * @param rows ascending positions on the token axis whose next token is scored, N in all
- * @param targets the next token at each of {@code rows}
+ * <p>The axis is made of pieces: first whole sequences and shared prompts, then what follows a shared prompt. Pieces of one
+ * length, behind prompts of one length, are neighbours: a run, which attention takes in one call.
+ *
+ * @param ids the tokens on the axis, T
+ * @param positions where each of them is in its sequence, T
+ * @param runs two numbers for each run: its pieces, and the length of each of them
+ * @param prompts for each piece the index of the shared prompt that it follows, or -1 where a sequence begins
+ * @param rows where on the axis the state before each scored token is, N; samples of a shared prompt have the first in common
+ * @param targets the scored tokens, N: those of the first sequence, then those of the next
  */
-public record PackedSequences(int[] ids, int[] bounds, int[] rows, int[] targets) {
+public record PackedSequences(int[] ids, int[] positions, int[] runs, int[] prompts, int[] rows, int[] targets) {
 
     /**
      * One sequence.
      *
      * @param ids its tokens, at least one
-     * @param firstScored index of the first token to score, at least 1: a first token has no context
+     * @param firstScored index of the first token to score, at least 1: a first token has no context. What is before it is
+     *     the sequence's prompt
      */
     public record Sequence(int[] ids, int firstScored) {
         /**
@@ -34,43 +47,133 @@ public record PackedSequences(int[] ids, int[] bounds, int[] rows, int[] targets
         int scored() {
             return ids.length - firstScored;
         }
+
+        IntBuffer prompt() {
+            return IntBuffer.wrap(ids, 0, firstScored); // equal where the tokens are
+        }
+    }
+
+    /** Tokens {@code from..to} of a sequence, which follow the first {@code from} of it in the piece {@code prompt}. */
+    private static final class Piece {
+        private final int[] ids;
+        private final int from;
+        private final int to;
+        private final Piece prompt;
+        private int index;
+        private int start;
+
+        Piece(int[] ids, int from, int to, Piece prompt) {
+            this.ids = ids;
+            this.from = from;
+            this.to = to;
+            this.prompt = prompt;
+        }
+
+        int promptLength() {
+            return from;
+        }
+
+        int length() {
+            return to - from;
+        }
+
+        boolean isLike(Piece other) {
+            return length() == other.length() && promptLength() == other.promptLength();
+        }
+
+        /** Where on the axis the sequence's token {@code t} is. */
+        int place(int t) {
+            return t < from ? prompt.place(t) : start + t - from;
+        }
     }
 
     /**
-     * Packs sequences in the order given.
+     * Packs sequences.
      *
      * @param sequences at least one
-     * @return the packed sequences; scores come back in the same order
+     * @return the packed sequences, whose scores come in the order of {@code sequences}
      */
     public static PackedSequences of(List<Sequence> sequences) {
-        int tokens = sequences.stream().mapToInt(s -> s.ids.length).sum();
-        int scored = sequences.stream().mapToInt(Sequence::scored).sum();
-        int[] ids = new int[tokens];
-        int[] bounds = new int[sequences.size() + 1];
-        int[] rows = new int[scored];
-        int[] targets = new int[scored];
-        int row = 0;
-        for (int i = 0; i < sequences.size(); i++) {
+        Map<IntBuffer, Piece> prompts = sharedPrompts(sequences);
+        List<Piece> ends = sequences.stream()
+                .map(sequence -> end(sequence, prompts.get(sequence.prompt())))
+                .toList();
+        List<Piece> pieces = inRuns(Stream.concat(prompts.values().stream(), ends.stream()));
+        int[] rows = new int[sequences.stream().mapToInt(Sequence::scored).sum()];
+        int[] targets = new int[rows.length];
+        int n = 0;
+        for (int i = 0; i < ends.size(); i++) {
             Sequence sequence = sequences.get(i);
-            int start = bounds[i];
-            System.arraycopy(sequence.ids, 0, ids, start, sequence.ids.length);
             for (int t = sequence.firstScored; t < sequence.ids.length; t++) {
-                rows[row] = start + t - 1;
-                targets[row++] = sequence.ids[t];
+                rows[n] = ends.get(i).place(t - 1);
+                targets[n++] = sequence.ids[t];
             }
-            bounds[i + 1] = start + sequence.ids.length;
         }
-        return new PackedSequences(ids, bounds, rows, targets);
+        return laid(pieces, rows, targets);
     }
 
-    /** Position of each token in its own sequence. */
-    long[] positions() {
-        long[] positions = new long[ids.length];
-        for (int i = 0; i + 1 < bounds.length; i++) {
-            for (int t = bounds[i]; t < bounds[i + 1]; t++) {
-                positions[t] = (long) t - bounds[i];
+    private static Map<IntBuffer, Piece> sharedPrompts(List<Sequence> sequences) {
+        Map<IntBuffer, Integer> counts = new LinkedHashMap<>();
+        sequences.forEach(sequence -> counts.merge(sequence.prompt(), 1, Integer::sum));
+        Map<IntBuffer, Piece> shared = new LinkedHashMap<>();
+        counts.forEach((prompt, count) -> {
+            if (count > 1) {
+                shared.put(prompt, new Piece(prompt.array(), 0, prompt.limit(), null));
+            }
+        });
+        return shared;
+    }
+
+    /** What a sequence has for itself. */
+    private static Piece end(Sequence sequence, Piece prompt) {
+        int from = prompt == null ? 0 : sequence.firstScored;
+        return new Piece(sequence.ids, from, sequence.ids.length, prompt);
+    }
+
+    /** Puts pieces on the axis, those that can be attended to together side by side. */
+    private static List<Piece> inRuns(Stream<Piece> pieces) {
+        List<Piece> ordered = pieces.filter(piece -> piece.length() > 0)
+                .sorted(Comparator.comparingInt(Piece::promptLength).thenComparingInt(Piece::length))
+                .toList();
+        int start = 0;
+        for (int i = 0; i < ordered.size(); i++) {
+            ordered.get(i).index = i;
+            ordered.get(i).start = start;
+            start += ordered.get(i).length();
+        }
+        return ordered;
+    }
+
+    private static PackedSequences laid(List<Piece> pieces, int[] rows, int[] targets) {
+        return new PackedSequences(
+                pieces.stream()
+                        .flatMapToInt(piece -> Arrays.stream(piece.ids, piece.from, piece.to))
+                        .toArray(),
+                pieces.stream()
+                        .flatMapToInt(piece -> IntStream.range(piece.from, piece.to))
+                        .toArray(),
+                runs(pieces),
+                pieces.stream()
+                        .mapToInt(piece -> piece.prompt == null ? -1 : piece.prompt.index)
+                        .toArray(),
+                rows,
+                targets);
+    }
+
+    private static int[] runs(List<Piece> pieces) {
+        IntStream.Builder runs = IntStream.builder();
+        int first = 0;
+        for (int i = 1; i <= pieces.size(); i++) {
+            if (i == pieces.size() || !pieces.get(i).isLike(pieces.get(first))) {
+                runs.add(i - first).add(pieces.get(first).length());
+                first = i;
             }
         }
-        return positions;
+        return runs.build().toArray();
+    }
+
+    /** Tokens of the longest sequence. */
+    int longest() {
+        return Arrays.stream(positions).max().orElse(-1) + 1;
     }
 }

@@ -15,7 +15,8 @@ final class Trunk {
     private final int type;
     private final NDArray ids;
     private final NDArray positions;
-    private final long[] bounds;
+    private final long[] runs;
+    private final long[] prompts;
     private final NDArray rows;
     private final RotaryTable rotary;
 
@@ -37,8 +38,9 @@ final class Trunk {
         this.weights = list;
         this.type = weights.type().code();
         this.ids = scope.create(toLongs(sequences.ids()));
-        this.positions = scope.create(sequences.positions());
-        this.bounds = toLongs(sequences.bounds());
+        this.positions = scope.create(toLongs(sequences.positions()));
+        this.runs = toLongs(sequences.runs());
+        this.prompts = toLongs(sequences.prompts());
         this.rows = scope.create(toLongs(sequences.rows()));
         this.rotary = rotary;
     }
@@ -64,7 +66,8 @@ final class Trunk {
                 weights,
                 embedded,
                 positions,
-                bounds,
+                runs,
+                prompts,
                 rows,
                 rotary.cos(),
                 rotary.sin(),
@@ -100,7 +103,8 @@ final class Trunk {
                 input,
                 turns.cos(),
                 turns.sin(),
-                bounds,
+                runs,
+                prompts,
                 config.dimensions(),
                 config.normEpsilon());
     }

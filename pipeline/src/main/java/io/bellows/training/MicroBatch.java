@@ -3,7 +3,6 @@ package io.bellows.training;
 import io.bellows.model.PackedSequences;
 import io.bellows.udfs.loss.Sequences;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +12,7 @@ import java.util.stream.IntStream;
 /**
  * Rows that go through a model together, their response tokens laid end to end without padding.
  *
- * @param rows in the order of the token axis
+ * @param rows in the order of the response tokens
  * @param sequences the layout of their response tokens, T in all
  */
 public record MicroBatch(List<TrainingSequence> rows, Sequences sequences) {
@@ -42,8 +41,7 @@ public record MicroBatch(List<TrainingSequence> rows, Sequences sequences) {
     }
 
     /**
-     * The rows that a model can score: an empty response has no token. They are put in the order of their lengths, since the
-     * decoder attends to equal lengths in one call.
+     * The rows that a model can score: an empty response has no token.
      *
      * @param rows any rows
      * @return those with a response; empty when none has one
@@ -62,9 +60,6 @@ public record MicroBatch(List<TrainingSequence> rows, Sequences sequences) {
     MicroBatch part(int[] members) {
         int[] kept = Arrays.stream(members)
                 .filter(i -> rows.get(i).responseIds().length > 0)
-                .boxed()
-                .sorted(Comparator.comparingInt(i -> rows.get(i).length()))
-                .mapToInt(i -> i)
                 .toArray();
         return of(
                 Arrays.stream(kept).mapToObj(rows::get).toList(),

@@ -62,28 +62,48 @@ class Kernels(Module):
       return torch.scaled_dot_product_attention(q, k, v, None, 0., True)
     return torch.scaled_dot_product_attention(q, k, v, self.visible(T, S, window, q))
 
-  def sequences(self, x: Tensor, count: int) -> Tensor:
+  def pieces(self, x: Tensor, count: int) -> Tensor:
     # [n, count * L, D] -> [count, n, L, D]
     n, T, D = x.size()
     return torch.transpose(torch.reshape(x, [n, count, T // count, D]), 0, 1)
 
-  def attend(self, q: Tensor, k: Tensor, v: Tensor, bounds: List[int], window: int) -> Tensor:
-    # Causal attention inside each sequence bounds[i]..bounds[i + 1]; [n, T, D] -> [T, n * D].
-    # Neighbours of the same length go through one call.
+  def behind(self, prompts: List[Tensor], indices: List[int], x: Tensor) -> Tensor:
+    # A run of pieces behind their prompts' P tokens each: [count, n, L, D] -> [count, n, P + L, D]
+    return torch.cat([torch.stack([prompts[i] for i in indices]), x], 2)
+
+  def attend(self, q: Tensor, k: Tensor, v: Tensor, runs: List[int], prompts: List[int], window: int) -> Tensor:
+    # Causal attention inside each sequence; [n, T, D] -> [T, n * D]. The token axis holds `runs` of pieces of one length,
+    # given as their count and their length. A piece is a sequence of its own, or follows the piece `prompts` says.
     k = self.repeat_heads(k, q.size(0) // k.size(0))
     v = self.repeat_heads(v, q.size(0) // v.size(0))
-    n, T, D = q.size()
+    sizes = [runs[i] * runs[i + 1] for i in range(0, len(runs), 2)]
+    # Split at once: the gradient of a slice would be as large as what it was cut from
+    qs = torch.split_with_sizes(q, sizes, 1)
+    ks = torch.split_with_sizes(k, sizes, 1)
+    vs = torch.split_with_sizes(v, sizes, 1)
+    queries = annotate(List[Tensor], [])
+    keys = annotate(List[Tensor], [])
+    values = annotate(List[Tensor], [])
     parts = annotate(List[Tensor], [])
-    i = 0
-    while i < len(bounds) - 1:
-      j = i + 1
-      while j < len(bounds) - 1 and bounds[j + 1] - bounds[j] == bounds[i + 1] - bounds[i]:
-        j += 1
-      a = bounds[i]
-      b = bounds[j]
-      part = self.attention(self.sequences(q[:, a:b], j - i), self.sequences(k[:, a:b], j - i), self.sequences(v[:, a:b], j - i), window)
-      parts.append(torch.reshape(torch.transpose(part, 1, 2), [b - a, n * D]))
-      i = j
+    piece = 0
+    for i in range(len(sizes)):
+      count = runs[2 * i]
+      length = runs[2 * i + 1]
+      Q = self.pieces(qs[i], count)
+      K = self.pieces(ks[i], count)
+      V = self.pieces(vs[i], count)
+      if prompts[piece] < 0:
+        queries.extend(torch.unbind(Q))
+        keys.extend(torch.unbind(K))
+        values.extend(torch.unbind(V))
+      else:
+        before = prompts[piece:piece + count]
+        K = self.behind(keys, before, K)
+        V = self.behind(values, before, V)
+        Q = self.behind(queries, before, Q)
+      part = torch.transpose(self.attention(Q, K, V, window)[:, :, -length:], 1, 2)
+      parts.append(torch.reshape(part, [count * length, -1]))
+      piece += count
     return torch.cat(parts)
 
   def queries_keys_values(self, w: List[Tensor], l: int, x: Tensor, cos: Tensor, sin: Tensor, dims: List[int], eps: float) -> Tuple[Tensor, Tensor, Tensor]:
@@ -101,9 +121,9 @@ class Kernels(Module):
     x = x + torch.linear(attended, o_w)
     return x + self.mlp(torch.rms_norm(x, [x.size(-1)], post_norm, eps), gate, up, down)
 
-  def layer(self, w: List[Tensor], l: int, x: Tensor, cos: Tensor, sin: Tensor, bounds: List[int], dims: List[int], eps: float) -> Tensor:
+  def layer(self, w: List[Tensor], l: int, x: Tensor, cos: Tensor, sin: Tensor, runs: List[int], prompts: List[int], dims: List[int], eps: float) -> Tensor:
     q, k, v = self.queries_keys_values(w, l, x, cos, sin, dims, eps)
-    return self.feed_forward(w, l, x, self.attend(q, k, v, bounds, dims[3 + l]), eps)
+    return self.feed_forward(w, l, x, self.attend(q, k, v, runs, prompts, dims[3 + l]), eps)
 
   # ---- scoring and training: sequences laid end to end, no padding ---------------------------------------------
 
@@ -117,12 +137,12 @@ class Kernels(Module):
   def turns(self, table: Tensor, positions: Tensor, like: Tensor) -> Tensor:
     return torch.to(torch.index_select(table, 0, positions), like.dtype)
 
-  def hidden(self, w: List[Tensor], x: Tensor, positions: Tensor, bounds: List[int], rows: Tensor, cos: Tensor, sin: Tensor, dims: List[int], eps: float) -> Tensor:
+  def hidden(self, w: List[Tensor], x: Tensor, positions: Tensor, runs: List[int], prompts: List[int], rows: Tensor, cos: Tensor, sin: Tensor, dims: List[int], eps: float) -> Tensor:
     # Final hidden states of the tokens `rows`, from what `embed` returns: [T, H] -> [len(rows), H] fp32
     c = self.turns(cos, positions, x)
     s = self.turns(sin, positions, x)
     for l in range(dims[0]):
-      x = self.cast_layer(w, l, x, c, s, bounds, dims, eps)
+      x = self.cast_layer(w, l, x, c, s, runs, prompts, dims, eps)
     return self.final_norm(w, x, rows, eps)
 
   def embed(self, w: List[Tensor], dtype: int, ids: Tensor) -> Tensor:
@@ -136,10 +156,10 @@ class Kernels(Module):
     gradient.index_add_(0, distinct, sums)
     return ids.numel()
 
-  def cast_layer(self, w: List[Tensor], l: int, x: Tensor, cos: Tensor, sin: Tensor, bounds: List[int], dims: List[int], eps: float) -> Tensor:
+  def cast_layer(self, w: List[Tensor], l: int, x: Tensor, cos: Tensor, sin: Tensor, runs: List[int], prompts: List[int], dims: List[int], eps: float) -> Tensor:
     # One layer with its weights in the type of `x`
     own = self.cast(w[3 + 14 * l:17 + 14 * l], x.dtype)
-    return self.layer(w[:3] + own, 0, x, cos, sin, bounds, dims[:3] + dims[3 + l:], eps)
+    return self.layer(w[:3] + own, 0, x, cos, sin, runs, prompts, dims[:3] + dims[3 + l:], eps)
 
   def final_norm(self, w: List[Tensor], x: Tensor, rows: Tensor, eps: float) -> Tensor:
     x = torch.index_select(x, 0, rows)

@@ -109,7 +109,11 @@ class CriticTest {
         PackedSequences asked = sequences();
         int[] targets = new int[asked.targets().length];
         Arrays.fill(targets, token);
-        return decoder.score(policy, new PackedSequences(asked.ids(), asked.bounds(), asked.rows(), targets), 1)
+        return decoder.score(
+                        policy,
+                        new PackedSequences(
+                                asked.ids(), asked.positions(), asked.runs(), asked.prompts(), asked.rows(), targets),
+                        1)
                 .logProbs();
     }
 

@@ -127,13 +127,14 @@ class DecoderTest {
                 assertThat(norm)
                         .isCloseTo(expected.path("grad_norm_before_clip").asDouble(), Percentage.withPercentage(0.01));
                 if (step == 0) {
-                    assertNorms(weights, gradients.tensors(), train.path("grads_step0_before_clip"));
+                    assertNorms(weights, gradients.tensors(), train.path("grads_step0_before_clip"), 1e-4);
                 }
                 gradients.scale(Math.min(1, 1 / (norm + 1e-6)));
                 optimizer.step(gradients, 1e-3);
                 gradients.zero();
             }
-            assertNorms(weights, List.copyOf(weights.parameters().values()), train.path("params_after_3_steps"));
+            // AdamW moves a weight whose gradient is next to nothing as far as any other: there float noise decides.
+            assertNorms(weights, List.copyOf(weights.parameters().values()), train.path("params_after_3_steps"), 2e-4);
             double loss = crossEntropy(decoder, weights, gradients, sequences);
             assertThat(loss).isCloseTo(train.path("loss_after_3_steps").asDouble(), TOLERANCE);
         }
@@ -234,7 +235,7 @@ class DecoderTest {
         }
     }
 
-    private static void assertNorms(Weights weights, List<NDArray> tensors, JsonNode expected) {
+    private static void assertNorms(Weights weights, List<NDArray> tensors, JsonNode expected, double tolerance) {
         int i = 0;
         for (String name : weights.parameters().keySet()) {
             double squares = 0;
@@ -245,7 +246,7 @@ class DecoderTest {
             }
             double norm = expected.path(name).path("norm").asDouble();
             assertThat(Math.sqrt(squares)).as(name).isCloseTo(norm, Percentage.withPercentage(0.01));
-            assertThat(sum).as(name).isCloseTo(expected.path(name).path("sum").asDouble(), within(1e-4 * norm));
+            assertThat(sum).as(name).isCloseTo(expected.path(name).path("sum").asDouble(), within(tolerance * norm));
         }
     }
 

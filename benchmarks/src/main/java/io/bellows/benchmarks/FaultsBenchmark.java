@@ -1,9 +1,9 @@
 package io.bellows.benchmarks;
 
+import io.bellows.run.FailureMessage;
 import io.bellows.run.Progress;
+import io.bellows.run.TrainLoop;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -12,10 +12,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.apache.spark.sql.SparkSession;
 import picocli.CommandLine.Command;
@@ -30,8 +29,6 @@ final class FaultsBenchmark implements Callable<Integer> {
 
     private static final int ITERATIONS = 2;
     private static final String[] SETTINGS = {"trainer.n_gpus_per_node=2", "trainer.nccl_timeout=10"};
-    private static final Pattern FOR_PEOPLE = Pattern.compile("(?:Cannot|Invalid|Unsupported) [^\n]*");
-    private static final int LONGEST = 300;
 
     /** Spark's own deadlines, short: a table of waiting shows little. */
     private static final Map<String, String> DEADLINES = Map.of(
@@ -100,7 +97,7 @@ final class FaultsBenchmark implements Callable<Integer> {
     }
 
     private Map<String, String> withFaults() {
-        Map<String, String> properties = new java.util.TreeMap<>(DEADLINES);
+        Map<String, String> properties = new TreeMap<>(DEADLINES);
         properties.put("spark.plugins", FaultPlugin.class.getName());
         properties.put(FaultPlugin.FOLDER, work.toString());
         return properties;
@@ -179,7 +176,7 @@ final class FaultsBenchmark implements Callable<Integer> {
     }
 
     private String corruptCheckpoint(TinyRun tiny) {
-        new io.bellows.run.TrainLoop(spark, tiny.config(), Progress.NONE).run(1, io.bellows.run.TrainLoop.Stage.UPDATE);
+        new TrainLoop(spark, tiny.config(), Progress.NONE).run(1, TrainLoop.Stage.UPDATE);
         Path weights = largest(tiny.directory().resolve("checkpoints/000001/optimizer"), ".safetensors");
         flipByte(weights);
         String refused = failure(() -> tiny.train(spark, Progress.NONE));
@@ -238,9 +235,9 @@ final class FaultsBenchmark implements Callable<Integer> {
         try (SparkSession session = LocalCluster.start(work, 2, DEADLINES)) {
             tiny.train(session, new AtStage(2, "update_actor", () -> driver.happen(run)));
             return 0;
-        } catch (RuntimeException e) {
+        } catch (Exception e) { // Spark throws checked ones that it does not declare
             e.printStackTrace();
-            System.out.println("failed: " + message(e));
+            System.out.println("failed: " + FailureMessage.of(e));
             return 1;
         }
     }
@@ -248,21 +245,10 @@ final class FaultsBenchmark implements Callable<Integer> {
     private static String failure(Runnable action) {
         try {
             action.run();
-        } catch (RuntimeException e) {
-            return "refused: " + message(e);
+        } catch (Exception e) { // Spark throws checked ones that it does not declare
+            return "refused: " + FailureMessage.of(e);
         }
         throw new IllegalStateException("Cannot tell what became of a fault: nothing did");
-    }
-
-    /** The first message on the way to the cause that was written for people; Spark quotes those of executors. */
-    private static String message(RuntimeException thrown) {
-        StringWriter text = new StringWriter();
-        thrown.printStackTrace(new PrintWriter(text));
-        Matcher found = FOR_PEOPLE.matcher(text.toString());
-        String message = found.find()
-                ? found.group()
-                : thrown.toString().lines().findFirst().orElse("");
-        return message.length() <= LONGEST ? message : message.substring(0, LONGEST) + "…";
     }
 
     private static Path largest(Path folder, String ending) {

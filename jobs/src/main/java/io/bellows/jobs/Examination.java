@@ -4,6 +4,7 @@ import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
+import io.bellows.run.FailureMessage;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
@@ -74,7 +75,7 @@ final class Examination {
             Thread.currentThread().interrupt();
             return new Finding(name, otherwise, "interrupted");
         } catch (Exception | LinkageError e) {
-            return new Finding(name, otherwise, Failures.message(e));
+            return new Finding(name, otherwise, FailureMessage.of(e));
         }
     }
 

@@ -2,13 +2,9 @@ package io.bellows.jobs;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.bellows.config.InvalidConfigException;
-import java.io.FileNotFoundException;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.NoSuchFileException;
+import io.bellows.run.FailureMessage;
 import java.util.Arrays;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.apache.logging.log4j.LogManager;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
@@ -18,12 +14,6 @@ import picocli.CommandLine.UnmatchedArgumentException;
 
 /** What a person sees of a failure: a message that says what to do. The stack trace goes to the log file. */
 final class Failures {
-
-    private static final List<String> FOR_PEOPLE = List.of("Cannot ", "Invalid ", "Unsupported ");
-
-    /** Spark ends a barrier stage with an exception that has no cause and quotes the task's stack trace instead. */
-    private static final Pattern QUOTED =
-            Pattern.compile("^(?:Caused by: )?[\\w.$]+: ((?:Cannot|Invalid|Unsupported) .*)$", Pattern.MULTILINE);
 
     private Failures() {}
 
@@ -40,7 +30,7 @@ final class Failures {
     /** A command that failed: 2 when the configuration is to blame, 1 otherwise. */
     static int execution(Exception exception, CommandLine line, ParseResult parsed) {
         int code = ExitCode.SOFTWARE;
-        List<String> errors = List.of(message(exception));
+        List<String> errors = List.of(FailureMessage.of(exception));
         if (exception instanceof InvalidConfigException invalid) {
             code = ExitCode.USAGE;
             errors = invalid.errors();
@@ -66,28 +56,5 @@ final class Failures {
             line.getOut().println(result);
             line.getOut().flush();
         }
-    }
-
-    /** The first message on the way to the cause that was written for people, else the cause itself, in one line. */
-    static String message(Throwable thrown) {
-        Throwable cause = thrown;
-        for (Throwable t = thrown; t != null; t = t.getCause()) {
-            String text = t.getMessage();
-            if (text != null && FOR_PEOPLE.stream().anyMatch(text::startsWith)) {
-                return text;
-            }
-            cause = t;
-        }
-        Matcher quoted = QUOTED.matcher(String.valueOf(cause.getMessage()));
-        if (quoted.find()) {
-            return quoted.group(1);
-        }
-        if (cause instanceof NoSuchFileException || cause instanceof FileNotFoundException) {
-            return "Cannot find " + cause.getMessage();
-        }
-        if (cause instanceof FileAlreadyExistsException) {
-            return "Cannot write " + cause.getMessage() + ": it exists";
-        }
-        return cause.toString().lines().findFirst().orElse("");
     }
 }

@@ -1,6 +1,7 @@
 package io.bellows.jobs;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.bellows.run.FailureMessage;
 import io.bellows.text.ChatPrompt;
 import io.bellows.text.ChatTokenizer;
 import io.bellows.text.GenerationPrompt;
@@ -65,7 +66,7 @@ final class RenderCommand extends Subcommand {
             TokenIds.put(answer, "ids", prompt.ids());
             return answer;
         } catch (RuntimeException e) {
-            return object().put("error", lines.place() + ": " + Failures.message(e));
+            return object().put("error", lines.place() + ": " + FailureMessage.of(e));
         }
     }
 

@@ -19,15 +19,20 @@ final class Session {
      * @param configured properties of the run's configuration, names starting with {@code spark.}
      */
     static SparkSession open(String name, Map<String, String> configured) {
+        SparkSession.Builder builder = SparkSession.builder().appName("bellows " + name);
+        properties(configured).forEach(builder::config);
+        return builder.getOrCreate();
+    }
+
+    /** What is set here, without what spark-submit has set already. */
+    static Map<String, String> properties(Map<String, String> configured) {
         Map<String, String> properties = new TreeMap<>(everywhere());
         if (System.getProperty("spark.master") == null) {
             properties.putAll(embedded());
         }
         properties.putAll(configured);
         properties.keySet().removeIf(key -> System.getProperty(key) != null);
-        SparkSession.Builder builder = SparkSession.builder().appName("bellows " + name);
-        properties.forEach(builder::config);
-        return builder.getOrCreate();
+        return properties;
     }
 
     private static Map<String, String> everywhere() {

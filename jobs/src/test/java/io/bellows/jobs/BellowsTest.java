@@ -3,6 +3,7 @@ package io.bellows.jobs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.bellows.config.BellowsConfig;
+import io.bellows.run.FailureMessage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -74,9 +75,9 @@ class BellowsTest {
     @Test
     void ofAFailureInsideSparkTheMessageForPeopleIsShown() {
         Exception cause = new IllegalStateException("Cannot fit 3 sequences: raise rollout.max_num_seqs");
-        assertThat(Failures.message(new RuntimeException("Job aborted\n\tat here", new RuntimeException(cause))))
+        assertThat(FailureMessage.of(new RuntimeException("Job aborted\n\tat here", new RuntimeException(cause))))
                 .isEqualTo("Cannot fit 3 sequences: raise rollout.max_num_seqs");
-        assertThat(Failures.message(
+        assertThat(FailureMessage.of(
                         new RuntimeException("Job aborted\n\tat here", new ArithmeticException("/ by zero"))))
                 .isEqualTo("java.lang.ArithmeticException: / by zero");
     }

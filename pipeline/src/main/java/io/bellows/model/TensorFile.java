@@ -50,7 +50,10 @@ public final class TensorFile {
             }
             channel.force(true);
         } catch (IOException e) {
-            throw new UncheckedIOException("Cannot write " + file + ": " + e.getMessage(), e);
+            throw new UncheckedIOException(
+                    "Cannot write " + file + ": " + e.getMessage()
+                            + "; see that there is room and that it may be written, and start again",
+                    e);
         }
     }
 

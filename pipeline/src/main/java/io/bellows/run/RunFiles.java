@@ -161,6 +161,9 @@ final class RunFiles {
     }
 
     private static UncheckedIOException failed(String verb, Path path, IOException e) {
-        return new UncheckedIOException("Cannot " + verb + " " + path + ": " + e.getMessage(), e);
+        return new UncheckedIOException(
+                "Cannot " + verb + " " + path + ": " + e.getMessage()
+                        + "; see that the storage can be reached and has room, and start again",
+                e);
     }
 }

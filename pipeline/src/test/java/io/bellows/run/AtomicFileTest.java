@@ -6,12 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -30,22 +25,10 @@ class AtomicFileTest {
     void theFirstWriterWinsAndTheOthersLeaveNothing(String scheme) throws Exception {
         Configuration hadoop = FaultyFileSystem.register(new Configuration());
         Path file = new Path(scheme + ":" + folder + "/manifest.json");
-        FileSystem fileSystem = file.getFileSystem(hadoop);
-        List<Callable<Boolean>> writers = new ArrayList<>();
-        for (int i = 0; i < 16; i++) {
-            byte[] content = ("writer " + i).repeat(1000).getBytes(StandardCharsets.UTF_8);
-            writers.add(() -> AtomicFile.create(fileSystem, hadoop, file, content));
-        }
-        ExecutorService pool = Executors.newFixedThreadPool(4);
-        List<Boolean> created = new ArrayList<>();
-        for (Future<Boolean> result : pool.invokeAll(writers)) {
-            created.add(result.get());
-        }
-        pool.shutdown();
+        List<Boolean> created = ManyWriters.create(file.getFileSystem(hadoop), hadoop, file, 16);
 
         assertThat(created).containsOnlyOnce(true);
-        String content = Files.readString(folder.resolve("manifest.json"));
-        assertThat(content).isEqualTo(("writer " + created.indexOf(true)).repeat(1000));
+        assertThat(folder.resolve("manifest.json")).hasContent(ManyWriters.content(created.indexOf(true)));
         assertThat(names()).containsExactly("manifest.json");
     }
 

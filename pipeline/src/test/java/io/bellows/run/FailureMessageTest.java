@@ -1,15 +1,18 @@
-package io.bellows.jobs;
+package io.bellows.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import org.apache.spark.SparkException;
 import org.junit.jupiter.api.Test;
+import scala.collection.immutable.Map;
 
-class FailuresTest {
+class FailureMessageTest {
 
     @Test
     void theMessageForPeopleComesFirstWhereverItStands() {
         Throwable wrapped = new RuntimeException("Job aborted", new IllegalStateException("Cannot read it"));
-        assertThat(Failures.message(wrapped)).isEqualTo("Cannot read it");
+        assertThat(FailureMessage.of(wrapped)).isEqualTo("Cannot read it");
     }
 
     @Test
@@ -19,13 +22,23 @@ class FailuresTest {
                         + " times: 4. Most recent failure reason: Stage failed because barrier task finished unsuccessfully.\n"
                         + "java.io.UncheckedIOException: Cannot write state.safetensors: No space left on device\n"
                         + "\tat io.bellows.model.TensorFile.write(TensorFile.java:50)\n";
-        assertThat(Failures.message(new RuntimeException(quoted)))
+        assertThat(FailureMessage.of(new RuntimeException(quoted)))
                 .isEqualTo("Cannot write state.safetensors: No space left on device");
     }
 
     @Test
+    void aFileThatSparkCannotReadIsNamedWithWhatToDo() {
+        Throwable spark = new SparkException(
+                "FAILED_READ_FILE.NO_HINT",
+                new Map.Map1<>("path", "file:///run/part-0.parquet"),
+                new IOException("not a Parquet file"));
+        assertThat(FailureMessage.of(new RuntimeException("Job aborted", spark)))
+                .startsWith("Cannot read file:///run/part-0.parquet: it is damaged, or not there;");
+    }
+
+    @Test
     void whatNobodyWroteForPeopleIsItsFirstLine() {
-        assertThat(Failures.message(new IllegalStateException("odd\nsecond line")))
+        assertThat(FailureMessage.of(new IllegalStateException("odd\nsecond line")))
                 .isEqualTo("java.lang.IllegalStateException: odd");
     }
 }

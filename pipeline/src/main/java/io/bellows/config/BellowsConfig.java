@@ -18,6 +18,7 @@ import java.util.SortedSet;
  * @param critic the critic's loss and optimizer
  * @param ref the reference policy
  * @param reward reward functions
+ * @param rewardModel the model that one of them asks
  * @param sft what only supervised fine-tuning reads
  * @param trainer length, validation, checkpoints, place of the run
  * @param spark Spark properties of the session
@@ -31,6 +32,7 @@ public record BellowsConfig(
         CriticConfig critic,
         RefConfig ref,
         RewardConfig reward,
+        RewardModelConfig rewardModel,
         SftConfig sft,
         TrainerConfig trainer,
         SparkSection spark)
@@ -145,6 +147,14 @@ public record BellowsConfig(
                 either(ref.logProbUseDynamicBsz(), actor.useDynamicBsz()),
                 either(ref.logProbMaxTokenLenPerGpu(), actor.ppoMaxTokenLenPerGpu()),
                 either(ref.logProbMicroBatchSizePerGpu(), actor.ppoMicroBatchSizePerGpu()));
+    }
+
+    /** Micro-batches of the reward model's scores. */
+    public MicroBatchLimit rewardModelLimit() {
+        return limit(
+                either(rewardModel.useDynamicBsz(), actor.useDynamicBsz()),
+                either(rewardModel.forwardMaxTokenLenPerGpu(), actor.ppoMaxTokenLenPerGpu()),
+                either(rewardModel.microBatchSizePerGpu(), actor.ppoMicroBatchSizePerGpu()));
     }
 
     /** Micro-batches of the critic's update. */

@@ -58,6 +58,15 @@ final class MicroBatchRules {
                 new Given("critic.forward_micro_batch_size_per_gpu", critic.forwardMicroBatchSizePerGpu()));
     }
 
+    void ofRewardModel() {
+        RewardModelConfig model = config.rewardModel();
+        check(
+                config.rewardModelLimit(),
+                "reward_model.use_dynamic_bsz",
+                new Given("reward_model.forward_max_token_len_per_gpu", model.forwardMaxTokenLenPerGpu()),
+                new Given("reward_model.micro_batch_size_per_gpu", model.microBatchSizePerGpu()));
+    }
+
     void ofSft() {
         MicroBatchLimit limit = config.sftLimit();
         Integer own = config.sft().maxTokenLenPerGpu();

@@ -23,6 +23,9 @@ public record RewardConfig(
         RewardKwargs rewardKwargs)
         implements Serializable {
 
+    /** The function that gives what the reward model says. */
+    public static final String REWARD_MODEL = "reward_model";
+
     /** The name under which overlong shaping is recorded, verl's. */
     private static final String OVERLONG = "overlong_reward";
 

@@ -361,6 +361,7 @@ final class Rules {
     }
 
     private void reward() {
+        new RewardModelRules(config, errors).check();
         List<RewardConfig.Function> functions = config.reward().functions();
         RewardConfig.OverlongBuffer overlong = config.reward().rewardKwargs().overlongBufferCfg();
         int longest = config.data().maxResponseLength();

@@ -120,6 +120,18 @@ public final class Decoder implements AutoCloseable {
     }
 
     /**
+     * Returns what a reward model says of each sequence: the number of its head at the last token, as transformers' sequence
+     * classification has it.
+     *
+     * @param weights the weights, with {@link Head#SCORE}
+     * @param sequences token ids, at least one sequence, each of at least one token
+     * @return a score for each, in order
+     */
+    public float[] scores(Weights weights, List<int[]> sequences) {
+        return values(weights, PackedSequences.ends(sequences));
+    }
+
+    /**
      * Computes values as {@link #values(Weights, PackedSequences)} does and keeps what the backward pass needs.
      *
      * @param weights the weights, with {@link Head#VALUE} and with gradients enabled by {@link Gradients#of}

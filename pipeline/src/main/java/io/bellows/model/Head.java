@@ -8,5 +8,10 @@ public enum Head {
      * One number: the head of a critic, under Hugging Face's names for token classification with one label. A folder without
      * one gets a head of zeros, so that a fresh critic predicts 0 and the first advantages carry no noise of a random head.
      */
-    VALUE
+    VALUE,
+    /**
+     * One number for a sequence, read at its last token: the head of a reward model, under Hugging Face's names for sequence
+     * classification with one label. A folder must bring it; only its bias, which few have, may be absent.
+     */
+    SCORE
 }

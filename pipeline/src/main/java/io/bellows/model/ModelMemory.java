@@ -118,7 +118,7 @@ public record ModelMemory(ModelConfig config, Head head, ComputeType type, Activ
 
     /** One matrix of logits, in fp32. */
     private long logits(long tokens) {
-        if (head == Head.VALUE) {
+        if (head != Head.TOKENS) {
             return 0;
         }
         long chunk = Math.min(tokens, Decoder.chunk(config));

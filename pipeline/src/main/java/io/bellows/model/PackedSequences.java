@@ -112,6 +112,21 @@ public record PackedSequences(int[] ids, int[] positions, int[] runs, int[] prom
         return laid(pieces, rows, targets);
     }
 
+    /**
+     * Packs sequences of which only the last state is read, and nothing is scored.
+     *
+     * @param sequences at least one, each with at least one token
+     * @return the packed sequences, with a row for each, in the order of {@code sequences}, and targets that mean nothing
+     */
+    static PackedSequences ends(List<int[]> sequences) {
+        List<Piece> whole = sequences.stream()
+                .map(ids -> new Piece(ids, 0, ids.length, null))
+                .toList();
+        List<Piece> pieces = inRuns(whole.stream());
+        int[] last = whole.stream().mapToInt(piece -> piece.place(piece.to - 1)).toArray();
+        return laid(pieces, last, new int[last.length]);
+    }
+
     private static Map<IntBuffer, Piece> sharedPrompts(List<Sequence> sequences) {
         Map<IntBuffer, Integer> counts = new LinkedHashMap<>();
         sequences.forEach(sequence -> counts.merge(sequence.prompt(), 1, Integer::sum));

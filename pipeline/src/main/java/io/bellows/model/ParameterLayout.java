@@ -74,7 +74,7 @@ record ParameterLayout(List<Slot> slots) {
         slots.add(
                 switch (head) {
                     case TOKENS -> config.tiedEmbeddings() ? slots.get(0) : new Slot("lm_head.weight", vocabulary);
-                    case VALUE -> new Slot(VALUE_WEIGHT, new Shape(1, hidden));
+                    case VALUE, SCORE -> new Slot(VALUE_WEIGHT, new Shape(1, hidden));
                 });
         for (int layer = 0; layer < config.layers(); layer++) {
             String at = "model.layers." + layer + ".";
@@ -90,7 +90,7 @@ record ParameterLayout(List<Slot> slots) {
             slots.add(new Slot(at + "mlp.up_proj.weight", new Shape(inner, hidden)));
             slots.add(new Slot(at + "mlp.down_proj.weight", new Shape(hidden, inner)));
         }
-        if (head == Head.VALUE) {
+        if (head != Head.TOKENS) {
             slots.add(new Slot(VALUE_BIAS, new Shape(1)));
         }
         return new ParameterLayout(List.copyOf(slots));

@@ -128,6 +128,19 @@ record TensorFiles(Map<String, SafeTensorsFile> byTensor) {
         }
     }
 
+    /**
+     * Refuses a folder that no reward model was saved in, whose head would otherwise be zeros.
+     *
+     * @throws InvalidModelException if there is no head
+     */
+    void requireScoreHead(Path folder) {
+        if (!byTensor.containsKey(ParameterLayout.VALUE_WEIGHT)) {
+            throw new InvalidModelException("Cannot find tensor " + ParameterLayout.VALUE_WEIGHT + " in " + folder
+                    + ": a reward model brings its head; name a folder that was saved for sequence classification with"
+                    + " one label");
+        }
+    }
+
     private boolean isLeftOut(Slot slot) {
         return slot.isOptional() && !byTensor.containsKey(slot.name());
     }

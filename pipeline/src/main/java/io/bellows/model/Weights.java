@@ -89,7 +89,7 @@ public final class Weights implements AutoCloseable {
      *
      * @param kernels where they will be used
      * @param folder a folder with {@code config.json} and safetensors, single or sharded
-     * @param head what the decoder is to give; a value head that the folder lacks is zeros
+     * @param head what the decoder is to give; a value head that the folder lacks is zeros, a head for scores it must have
      * @param type what to compute in
      * @return the weights, to be closed by the caller
      * @throws InvalidModelException if a file or tensor is missing, damaged or of another shape, or a weight is not finite
@@ -97,7 +97,18 @@ public final class Weights implements AutoCloseable {
     public static Weights load(Kernels kernels, Path folder, Head head, ComputeType type) {
         ModelConfig config = ModelConfig.read(folder);
         ParameterLayout layout = ParameterLayout.of(config, head);
-        return build(kernels, config, layout, type, checked(folder, layout)::read);
+        return build(kernels, config, layout, type, checked(folder, layout, head)::read);
+    }
+
+    /**
+     * Checks that a folder has what {@link #load(Kernels, Path, Head, ComputeType)} will read, by the headers of its files.
+     *
+     * @param folder a folder with {@code config.json} and safetensors, single or sharded
+     * @param head what the decoder is to give
+     * @throws InvalidModelException if a file or tensor is missing or of another shape
+     */
+    public static void check(Path folder, Head head) {
+        checked(folder, ParameterLayout.of(ModelConfig.read(folder), head), head);
     }
 
     /**
@@ -132,6 +143,14 @@ public final class Weights implements AutoCloseable {
             TensorMemory.fill(tensor, values -> files.read(new Slot(name, tensor.getShape()), values));
         });
         refresh();
+    }
+
+    private static TensorFiles checked(Path folder, ParameterLayout layout, Head head) {
+        TensorFiles files = checked(folder, layout);
+        if (head == Head.SCORE) {
+            files.requireScoreHead(folder);
+        }
+        return files;
     }
 
     private static TensorFiles checked(Path folder, ParameterLayout layout) {

@@ -27,7 +27,9 @@ public final class ExecutorHost {
         /** Is scored and never changes. */
         REFERENCE(Head.TOKENS, null),
         /** Values tokens and is updated in place. */
-        CRITIC(Head.VALUE, "critic");
+        CRITIC(Head.VALUE, "critic"),
+        /** Scores whole trajectories and never changes. */
+        REWARD_MODEL(Head.SCORE, null);
 
         private final Head head;
         private final String folder;

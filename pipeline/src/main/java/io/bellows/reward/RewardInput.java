@@ -14,6 +14,7 @@ import java.util.List;
  * @param response the text to judge, as a rule the content of the last assistant message; null when there is none
  * @param responseTokens number of tokens the policy sampled
  * @param groundTruth text view of the reference answer, or null when the dataset has none
+ * @param modelScore what the reward model says of the trajectory, or null without one
  * @param extra every other column of the dataset by name, with {@code ground_truth} in its original JSON shape; an
  *     object, not to be changed
  */
@@ -24,6 +25,7 @@ public record RewardInput(
         String response,
         int responseTokens,
         String groundTruth,
+        Double modelScore,
         JsonNode extra) {
 
     /** Copies the lists. */
@@ -35,6 +37,6 @@ public record RewardInput(
     /** A response and its reference answer, without anything around them. */
     public static RewardInput of(String response, String groundTruth) {
         return new RewardInput(
-                "unknown", List.of(), List.of(), response, 0, groundTruth, JsonNodeFactory.instance.objectNode());
+                "unknown", List.of(), List.of(), response, 0, groundTruth, null, JsonNodeFactory.instance.objectNode());
     }
 }

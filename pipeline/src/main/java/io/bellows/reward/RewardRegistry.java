@@ -34,6 +34,7 @@ public final class RewardRegistry {
      *   <li>{@code majority_match}: answer (auto, hash, boxed, whole; default auto); of a group
      *   <li>{@code format_match}: pattern (RE2), coverage (find, full; default find)
      *   <li>{@code length}: max_length, buffer (tokens)
+     *   <li>{@code reward_model}: what the model of {@code reward_model.model.path} says
      * </ul>
      */
     public static RewardRegistry standard() {
@@ -44,6 +45,7 @@ public final class RewardRegistry {
         registry.add("majority_match", options -> majorityMatch(new MajorityMatch(textPlace(options))));
         registry.add("format_match", RewardRegistry::formatMatch);
         registry.add("length", RewardRegistry::length);
+        registry.add(RewardConfig.REWARD_MODEL, options -> RewardRegistry::modelScore);
         ServiceLoader.load(RewardFactory.class).forEach(registry::add);
         return registry;
     }
@@ -143,6 +145,12 @@ public final class RewardRegistry {
         return input -> input.response() == null
                 ? RewardOutcome.unscored("no response")
                 : RewardOutcome.of(penalty.score(input.responseTokens()));
+    }
+
+    private static RewardOutcome modelScore(RewardInput input) {
+        return input.modelScore() == null
+                ? RewardOutcome.unscored("the reward model was not asked")
+                : RewardOutcome.of(input.modelScore());
     }
 
     private void add(String name, Function<RewardOptions, RewardFunction> create) {

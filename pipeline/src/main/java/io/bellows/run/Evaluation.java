@@ -14,6 +14,7 @@ import io.bellows.reward.RewardRegistry;
 import io.bellows.reward.WeightedRewards;
 import io.bellows.run.EvaluatedTrajectories.Pending;
 import io.bellows.stage.Cluster;
+import io.bellows.stage.RewardModelStage;
 import io.bellows.stage.RolloutSampling;
 import io.bellows.stage.RolloutStage;
 import io.bellows.stage.ScoreStage;
@@ -93,7 +94,7 @@ public final class Evaluation {
             WeightedRewards rewards = RewardRegistry.standard().create(config.rewardFunctions());
             try {
                 rollOut(run, prompts);
-                score(run, new ScoreStage(rewards));
+                score(run, rewards);
             } finally {
                 ExecutorHost.release(run.runId());
             }
@@ -220,13 +221,16 @@ public final class Evaluation {
     // ---- scores
 
     /** Scores what has no score yet; samples of a prompt are compared with all others of it. */
-    private void score(RunDirectory run, ScoreStage stage) {
+    private void score(RunDirectory run, WeightedRewards rewards) {
         EvaluatedTrajectories done = EvaluatedTrajectories.of(run);
         Set<String> unscored = done.withoutScore();
         int round = run.manifests(ITERATION, Table.SCORES).size();
         if (unscored.isEmpty()) {
             return;
         }
+        int tasks = Cluster.of(spark, config.trainer(), progress::message)
+                .rolloutTasks(unscored.size(), config.rollout().maxNumSeqs());
+        ScoreStage stage = new ScoreStage(rewards, RewardModelStage.of(config, run.runId(), tasks));
         Dataset<Row> ids =
                 spark.createDataset(List.copyOf(unscored), Encoders.STRING()).toDF("trajectory_id");
         List<ManifestRef> reads = run.manifests(ITERATION, Table.TRAJECTORIES).stream()

@@ -156,6 +156,13 @@ public record MemoryPlan(Map<String, Long> parts, long kept, long process, long 
             ModelMemory critic = config.usesCritic()
                     ? memory(config, ModelConfig.read(Path.of(config.criticPath())), Head.VALUE)
                     : null;
+            ModelMemory rewardModel = config.rewardModel().enable()
+                    ? memory(
+                            config,
+                            ModelConfig.read(
+                                    Path.of(config.rewardModel().model().path())),
+                            Head.SCORE)
+                    : null;
             Map<String, Long> standing = new LinkedHashMap<>();
             standing.put("policy", policy.weights());
             standing.put("its gradients and optimizer", policy.gradients() + policy.moments(ranks));
@@ -166,11 +173,19 @@ public record MemoryPlan(Map<String, Long> parts, long kept, long process, long 
                 standing.put("critic", critic.weights());
                 standing.put("critic's gradients and optimizer", critic.gradients() + critic.moments(ranks));
             }
+            if (rewardModel != null) {
+                standing.put("reward model", rewardModel.weights());
+            }
             standing.put("KV cache", policy.cache(config.rollout().maxNumSeqs(), config.maxSequenceLength()));
             long largest = LongStream.of(policy.largestTensor(), critic == null ? 0 : critic.largestTensor())
                     .max()
                     .orElseThrow();
-            return withStages(standing, stages(policy, critic), largest);
+            Map<String, Long> stages = stages(policy, critic);
+            if (rewardModel != null) {
+                long tokens = tokens(config.rewardModelLimit(), config.data().trainBatchSize());
+                stages.put("reward model's scores", rewardModel.score(tokens));
+            }
+            return withStages(standing, stages, largest);
         }
 
         private Map<String, Long> stages(ModelMemory policy, ModelMemory critic) {

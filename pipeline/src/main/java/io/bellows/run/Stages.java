@@ -15,6 +15,7 @@ import io.bellows.reward.WeightedRewards;
 import io.bellows.stage.AdvantageStage;
 import io.bellows.stage.Cluster;
 import io.bellows.stage.LogProbStage;
+import io.bellows.stage.RewardModelStage;
 import io.bellows.stage.RolloutCorrectionStage;
 import io.bellows.stage.RolloutSampling;
 import io.bellows.stage.RolloutStage;
@@ -83,9 +84,9 @@ record Stages(
             int iterations) {
         ResidentSettings resident = ResidentSettings.of(config);
         WeightedRewards rewards = RewardRegistry.standard().create(config.rewardFunctions());
-        ScoreStage score = new ScoreStage(rewards);
         Cluster cluster = Cluster.of(spark, config.trainer(), progress::message);
         int partitions = partitions(cluster, config);
+        ScoreStage score = new ScoreStage(rewards, RewardModelStage.of(config, runId, partitions));
         return new Stages(
                 new RolloutStage(
                         runId, resident, RolloutSampling.training(config), EnvironmentSettings.of(config), partitions),

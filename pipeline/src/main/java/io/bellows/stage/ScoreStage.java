@@ -1,6 +1,7 @@
 package io.bellows.stage;
 
 import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.lit;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -31,6 +32,7 @@ import org.apache.spark.sql.Encoder;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.functions;
+import org.apache.spark.sql.types.DataTypes;
 
 /**
  * Trajectories in, scores out. The one place where rewards are given: a score that its environment gave a trajectory is taken as it is, all
@@ -38,8 +40,9 @@ import org.apache.spark.sql.functions;
  * was sampled, stays unscored.
  *
  * @param rewards the weighted reward functions
+ * @param model the reward model that is asked first, or null for none
  */
-public record ScoreStage(WeightedRewards rewards) implements Serializable {
+public record ScoreStage(WeightedRewards rewards, RewardModelStage model) implements Serializable {
 
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Encoder<Row> SCORES = Encoders.row(Schemas.struct(Table.SCORES));
@@ -61,9 +64,15 @@ public record ScoreStage(WeightedRewards rewards) implements Serializable {
                     "metrics",
                     "ground_truth",
                     "extra",
-                    "score")
+                    "score",
+                    RewardModelStage.MODEL_SCORE)
             .map(functions::col)
             .toList();
+
+    /** Scores by reward functions alone. */
+    public ScoreStage(WeightedRewards rewards) {
+        this(rewards, null);
+    }
 
     /**
      * Scores trajectories.
@@ -72,7 +81,7 @@ public record ScoreStage(WeightedRewards rewards) implements Serializable {
      * @return rows of {@link Table#SCORES}, one per trajectory
      */
     public Dataset<Row> run(Dataset<Row> trajectories) {
-        Dataset<Row> first = trajectories
+        Dataset<Row> first = judged(trajectories)
                 .where(col("segment_index").equalTo(0)) // its first segment has the whole conversation
                 .select(READ.toArray(Column[]::new));
         if (!rewards.comparesSamples()) {
@@ -87,6 +96,13 @@ public record ScoreStage(WeightedRewards rewards) implements Serializable {
                             return scored(samples).iterator();
                         },
                         SCORES);
+    }
+
+    private Dataset<Row> judged(Dataset<Row> trajectories) {
+        return model == null
+                ? trajectories.withColumn(
+                        RewardModelStage.MODEL_SCORE, lit(null).cast(DataTypes.DoubleType))
+                : model.run(trajectories);
     }
 
     /** The scores of some trajectories, those of a group together. */
@@ -165,6 +181,7 @@ public record ScoreStage(WeightedRewards rewards) implements Serializable {
                 response,
                 sampledTokens(row),
                 row.getAs("ground_truth"),
+                row.getAs(RewardModelStage.MODEL_SCORE),
                 json(row.getAs("extra")));
     }
 

@@ -37,6 +37,19 @@ public final class Tokenizer implements AutoCloseable {
     private final int[] stopIds;
     private final boolean addsBos;
 
+    /**
+     * Tells whether one tokenizer has every token of another, under the same id.
+     *
+     * @param folder the folder of the one
+     * @param other the folder of the other
+     * @throws IOException if a file is missing or no JSON
+     */
+    public static boolean extendsOther(Path folder, Path other) throws IOException {
+        Map<String, Integer> own = vocabulary(TokenizerFiles.read(folder).tokenizer());
+        Map<String, Integer> others = vocabulary(TokenizerFiles.read(other).tokenizer());
+        return own.entrySet().containsAll(others.entrySet());
+    }
+
     private Tokenizer(TokenizerFiles files) throws IOException {
         JsonNode json = files.tokenizer();
         this.ids = vocabulary(json);

@@ -14,6 +14,27 @@ public final class Passes {
     private Passes() {}
 
     /**
+     * One number that a model says about each sequence.
+     *
+     * @param sequences token ids
+     * @param batching how they are cut
+     * @param pass takes some sequences to a number for each
+     * @return the numbers, in the order of {@code sequences}
+     */
+    public static float[] whole(List<int[]> sequences, MicroBatching batching, Function<List<int[]>, float[]> pass) {
+        float[] numbers = new float[sequences.size()];
+        int[] lengths = sequences.stream().mapToInt(ids -> ids.length).toArray();
+        for (int[] members : batching.plan(lengths)) {
+            float[] given =
+                    pass.apply(Arrays.stream(members).mapToObj(sequences::get).toList());
+            for (int i = 0; i < members.length; i++) {
+                numbers[members[i]] = given[i];
+            }
+        }
+        return numbers;
+    }
+
+    /**
      * What a model says about the response tokens of each row.
      *
      * @param rows any rows

@@ -1,5 +1,6 @@
 package io.bellows.model;
 
+import ai.djl.Device;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
@@ -9,6 +10,8 @@ import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /** A tiny model with reference values computed by Hugging Face transformers. */
@@ -37,6 +40,28 @@ public record GoldenModel(Path folder, JsonNode values) {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Saves the same decoder as a reward model whose score is the logit that it gives a token. */
+    public void saveRewardModel(Path target, int token) {
+        try (Kernels kernels = Kernels.load(Device.cpu());
+                Weights policy = Weights.load(kernels, folder);
+                Weights scoring = Weights.load(kernels, folder, Head.VALUE, ComputeType.FLOAT32)) {
+            scoring.parameters()
+                    .get("score.weight")
+                    .set(policy.masterHead().get(token).toFloatArray());
+            ModelFolder.saveCritic(folder, target, scoring);
+        }
+    }
+
+    /** The logit of a token, one of the first 64, at the end of each row of which it is known. */
+    public Map<Integer, Double> lastLogits(String side, int token) {
+        Map<Integer, Double> logits = new TreeMap<>();
+        for (JsonNode last : values.path(side).path("last_logits")) {
+            JsonNode known = last.has("logits") ? last.path("logits") : last.path("first64");
+            logits.put(last.path("row").asInt(), known.get(token).asDouble());
+        }
+        return logits;
     }
 
     /** The token ids of each row without its padding. */

@@ -19,7 +19,7 @@ class RewardFunctionsTest {
     }
 
     private static RewardInput input(String response, int tokens, ObjectNode extra) {
-        return new RewardInput("d", List.of(), List.of(), response, tokens, null, extra);
+        return new RewardInput("d", List.of(), List.of(), response, tokens, null, null, extra);
     }
 
     @Test

@@ -12,6 +12,7 @@ import picocli.CommandLine.Command;
             UpdateBenchmark.class,
             RolloutBenchmark.class,
             LengthsBenchmark.class,
+            SharedPromptBenchmark.class,
             FaultsBenchmark.class,
             RingBenchmark.class,
             ExecutorsBenchmark.class,

@@ -13,7 +13,7 @@ import io.bellows.model.PackedSequences;
 import io.bellows.model.PackedSequences.Sequence;
 import io.bellows.model.Weights;
 import io.bellows.training.AdamW;
-import io.bellows.training.MicroBatching;
+import io.bellows.udfs.batching.MicroBatches;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -123,8 +123,8 @@ final class LengthsBenchmark implements Callable<Integer> {
     private List<PackedSequences> batches(Layout layout, int[] lengths, int vocabulary) {
         int[] totals = Arrays.stream(lengths).map(length -> prompt + length).toArray();
         List<int[]> plan = layout == Layout.PADDING_FREE
-                ? MicroBatching.byTokens(micro * (prompt + cap)).plan(totals)
-                : MicroBatching.byRows(micro).plan(totals);
+                ? MicroBatches.plan(totals, micro * (prompt + cap))
+                : MicroBatches.fixed(rows, micro);
         List<PackedSequences> batches = new ArrayList<>();
         for (int[] members : plan) {
             int longest = Arrays.stream(members).map(row -> totals[row]).max().orElseThrow();

@@ -91,7 +91,7 @@ final class UpdateBenchmark implements Callable<Integer> {
         }
     }
 
-    private static void step(
+    static void step(
             Decoder decoder, Weights weights, Gradients gradients, AdamW optimizer, PackedSequences batch) {
         gradients.zero();
         try (ForwardPass pass = decoder.forward(weights, batch, 1.0)) {

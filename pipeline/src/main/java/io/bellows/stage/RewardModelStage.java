@@ -96,7 +96,9 @@ public record RewardModelStage(
         if (asked.length > 0) {
             ResidentModel resident = ExecutorHost.model(runId, Role.REWARD_MODEL, model, this.resident);
             float[] given = Passes.whole(
-                    IntStream.of(asked).mapToObj(i -> ids(last.get(i))).toList(),
+                    IntStream.of(asked)
+                            .mapToObj(i -> TrainingRows.read(last.get(i)))
+                            .toList(),
                     microBatching,
                     sequences -> resident.decoder().scores(resident.weights(), sequences));
             for (int i = 0; i < asked.length; i++) {
@@ -113,13 +115,6 @@ public record RewardModelStage(
         return !"failed".equals(first.getAs("status"))
                 && first.getAs("score") == null
                 && !last.getList(last.fieldIndex("response_ids")).isEmpty();
-    }
-
-    private static int[] ids(Row row) {
-        return IntStream.concat(
-                        IntStream.of(TrainingRows.ints(row, "prompt_ids")),
-                        IntStream.of(TrainingRows.ints(row, "response_ids")))
-                .toArray();
     }
 
     private static Row with(Row row, Double score) {

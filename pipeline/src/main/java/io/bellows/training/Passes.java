@@ -14,24 +14,30 @@ public final class Passes {
     private Passes() {}
 
     /**
-     * One number that a model says about each sequence.
+     * One number that a model says about each row, prompt and response together.
      *
-     * @param sequences token ids
+     * @param rows any rows
      * @param batching how they are cut
-     * @param pass takes some sequences to a number for each
-     * @return the numbers, in the order of {@code sequences}
+     * @param pass takes the token ids of some rows to a number for each
+     * @return the numbers, in the order of {@code rows}
      */
-    public static float[] whole(List<int[]> sequences, MicroBatching batching, Function<List<int[]>, float[]> pass) {
-        float[] numbers = new float[sequences.size()];
-        int[] lengths = sequences.stream().mapToInt(ids -> ids.length).toArray();
-        for (int[] members : batching.plan(lengths)) {
-            float[] given =
-                    pass.apply(Arrays.stream(members).mapToObj(sequences::get).toList());
+    public static float[] whole(
+            List<TrainingSequence> rows, MicroBatching batching, Function<List<int[]>, float[]> pass) {
+        float[] numbers = new float[rows.size()];
+        for (int[] members : batching.plan(rows)) {
+            float[] given = pass.apply(Arrays.stream(members)
+                    .mapToObj(row -> Passes.ids(rows.get(row)))
+                    .toList());
             for (int i = 0; i < members.length; i++) {
                 numbers[members[i]] = given[i];
             }
         }
         return numbers;
+    }
+
+    private static int[] ids(TrainingSequence row) {
+        return IntStream.concat(IntStream.of(row.promptIds()), IntStream.of(row.responseIds()))
+                .toArray();
     }
 
     /**
@@ -66,8 +72,7 @@ public final class Passes {
         // A prompt without a response may be longer than the model takes.
         List<TrainingSequence> answered =
                 rows.stream().filter(row -> row.responseIds().length > 0).toList();
-        int[] lengths = answered.stream().mapToInt(TrainingSequence::length).toArray();
-        for (int[] members : batching.plan(lengths)) {
+        for (int[] members : batching.plan(answered)) {
             MicroBatch micro = MicroBatch.scored(
                     Arrays.stream(members).mapToObj(answered::get).toList());
             List<float[]> all = pass.apply(micro.packed());

@@ -69,8 +69,7 @@ public final class Trainer {
         BatchTotals totals = sharding.sum(settings.objective().totals(whole.sequences()));
         Metrics metrics = prepared.metrics();
         List<TrainingSequence> notFinite = new ArrayList<>();
-        int[] lengths = batch.stream().mapToInt(TrainingSequence::length).toArray();
-        for (int[] members : settings.microBatching().plan(lengths)) {
+        for (int[] members : settings.microBatching().plan(batch)) {
             MicroBatch micro = whole.part(members);
             if (!micro.rows().isEmpty()) {
                 Objective.Part part = settings.objective().accumulate(model, micro, totals);

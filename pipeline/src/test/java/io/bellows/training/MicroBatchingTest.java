@@ -23,8 +23,11 @@ import io.bellows.udfs.metrics.Metrics;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -118,7 +121,7 @@ class MicroBatchingTest {
         }
     }
 
-    /** Rows of 2 to 20 tokens, one of them without a response, with gaps in the masks. */
+    /** Rows of 2 to 20 tokens, one of them without a response, with gaps in the masks; five prompts, each of two rows. */
     private static List<TrainingSequence> rows() {
         Random random = new Random(3);
         List<TrainingSequence> rows = new ArrayList<>();
@@ -130,7 +133,7 @@ class MicroBatchingTest {
             }
             rows.add(new TrainingSequence(
                     "row " + i,
-                    ids(random, 2 + random.nextInt(6)),
+                    i < 5 ? ids(random, 2 + random.nextInt(6)) : rows.get(i - 5).promptIds(),
                     ids(random, response),
                     mask,
                     numbers(random, response, -5),
@@ -257,8 +260,39 @@ class MicroBatchingTest {
     }
 
     @Test
+    void rowsOfAPromptStayTogetherAsFarAsTheBudgetAllows() {
+        List<TrainingSequence> rows = new ArrayList<>();
+        for (int i = 0; i < 24; i++) {
+            int[] prompt = {i % 4, 7, 7};
+            rows.add(TrainingSequence.lesson("row " + i, prompt, new int[2 + i / 4], new boolean[2 + i / 4]));
+        }
+        int family = 6 * 3 + 2 + 3 + 4 + 5 + 6 + 7;
+        assertThat(MicroBatching.byTokens(2 * family).plan(rows))
+                .hasSize(2)
+                .allSatisfy(batch -> assertThat(promptsOf(batch)).hasSize(2));
+        assertThat(MicroBatching.byTokens(family / 2 + 1).plan(rows))
+                .hasSizeBetween(8, 12)
+                .allSatisfy(batch -> assertThat(Arrays.stream(batch).map(i -> rows.get(i).length()).sum())
+                        .isLessThanOrEqualTo(family / 2 + 1))
+                .allSatisfy(batch -> assertThat(promptsOf(batch)).hasSize(1));
+        assertThat(MicroBatching.byTokens(family / 2 + 1).plan(rows).stream().flatMapToInt(Arrays::stream))
+                .containsExactlyInAnyOrderElementsOf(IntStream.range(0, 24).boxed().toList());
+    }
+
+    private static Set<Integer> promptsOf(int[] batch) {
+        return Arrays.stream(batch).mapToObj(i -> i % 4).collect(Collectors.toSet());
+    }
+
+    @Test
     void aRowAboveTheTokenBudgetIsRefused() {
-        assertThatThrownBy(() -> step(Trained.CRITIC, rows(), MicroBatching.byTokens(5)))
-                .isInstanceOf(OversizeSequenceException.class);
+        int longest = IntStream.range(0, rows().size())
+                .boxed()
+                .max(Comparator.comparingInt(i -> rows().get(i).length()))
+                .orElseThrow();
+        int budget = rows().get(longest).length() - 1;
+        assertThatThrownBy(() -> step(Trained.CRITIC, rows(), MicroBatching.byTokens(budget)))
+                .isInstanceOfSatisfying(
+                        OversizeSequenceException.class, e -> assertThat(e.sequence())
+                                .isEqualTo(longest));
     }
 }

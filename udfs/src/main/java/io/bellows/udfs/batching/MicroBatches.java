@@ -76,6 +76,21 @@ public final class MicroBatches {
         return batches;
     }
 
+    /**
+     * Makes sure that each sequence fits into a micro-batch.
+     *
+     * @param lengths tokens of each sequence, prompt included
+     * @param maxTokens budget of a micro-batch
+     * @throws OversizeSequenceException if a sequence is longer than the budget
+     */
+    public static void requireFitting(int[] lengths, int maxTokens) {
+        for (int i = 0; i < lengths.length; i++) {
+            if (lengths[i] > maxTokens) {
+                throw new OversizeSequenceException(i, lengths[i], maxTokens);
+            }
+        }
+    }
+
     /** A lower bound: all tokens must fit, and of sequences longer than 1/(j + 1) of the budget at most j share a micro-batch. */
     private static int fewest(int[] lengths, int maxTokens) {
         long tokens = Arrays.stream(lengths).asLongStream().sum();
@@ -108,13 +123,5 @@ public final class MicroBatches {
             ordered.add(heaviestFirst.get(i));
         }
         return ordered;
-    }
-
-    private static void requireFitting(int[] lengths, int maxTokens) {
-        for (int i = 0; i < lengths.length; i++) {
-            if (lengths[i] > maxTokens) {
-                throw new OversizeSequenceException(i, lengths[i], maxTokens);
-            }
-        }
     }
 }

@@ -29,7 +29,8 @@ import picocli.CommandLine.Option;
         name = "prompts",
         mixinStandardHelpOptions = true,
         showDefaultValues = true,
-        description = "Measures an update and its log-probs: samples of one prompt against as many prompts of that length.")
+        description =
+                "Measures an update and its log-probs: samples of one prompt against as many prompts of that length.")
 final class SharedPromptBenchmark implements Callable<Integer> {
 
     /** What a sample's prompt is. */

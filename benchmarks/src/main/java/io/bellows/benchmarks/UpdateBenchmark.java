@@ -91,8 +91,7 @@ final class UpdateBenchmark implements Callable<Integer> {
         }
     }
 
-    static void step(
-            Decoder decoder, Weights weights, Gradients gradients, AdamW optimizer, PackedSequences batch) {
+    static void step(Decoder decoder, Weights weights, Gradients gradients, AdamW optimizer, PackedSequences batch) {
         gradients.zero();
         try (ForwardPass pass = decoder.forward(weights, batch, 1.0)) {
             float[] dLogProb = new float[batch.targets().length];

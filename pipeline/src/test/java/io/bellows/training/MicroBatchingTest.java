@@ -272,11 +272,14 @@ class MicroBatchingTest {
                 .allSatisfy(batch -> assertThat(promptsOf(batch)).hasSize(2));
         assertThat(MicroBatching.byTokens(family / 2 + 1).plan(rows))
                 .hasSizeBetween(8, 12)
-                .allSatisfy(batch -> assertThat(Arrays.stream(batch).map(i -> rows.get(i).length()).sum())
+                .allSatisfy(batch -> assertThat(Arrays.stream(batch)
+                                .map(i -> rows.get(i).length())
+                                .sum())
                         .isLessThanOrEqualTo(family / 2 + 1))
                 .allSatisfy(batch -> assertThat(promptsOf(batch)).hasSize(1));
         assertThat(MicroBatching.byTokens(family / 2 + 1).plan(rows).stream().flatMapToInt(Arrays::stream))
-                .containsExactlyInAnyOrderElementsOf(IntStream.range(0, 24).boxed().toList());
+                .containsExactlyInAnyOrderElementsOf(
+                        IntStream.range(0, 24).boxed().toList());
     }
 
     private static Set<Integer> promptsOf(int[] batch) {
@@ -292,7 +295,7 @@ class MicroBatchingTest {
         int budget = rows().get(longest).length() - 1;
         assertThatThrownBy(() -> step(Trained.CRITIC, rows(), MicroBatching.byTokens(budget)))
                 .isInstanceOfSatisfying(
-                        OversizeSequenceException.class, e -> assertThat(e.sequence())
-                                .isEqualTo(longest));
+                        OversizeSequenceException.class,
+                        e -> assertThat(e.sequence()).isEqualTo(longest));
     }
 }

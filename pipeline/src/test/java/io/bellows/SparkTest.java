@@ -34,6 +34,8 @@ public abstract class SparkTest {
                     .config("spark.driver.host", "127.0.0.1")
                     .config("spark.driver.bindAddress", "127.0.0.1")
                     .config("spark.sql.shuffle.partitions", "2")
+                    .config("spark.sql.adaptive.enabled", "false")
+                    .config("spark.sql.codegen.cache.maxEntries", "2000")
                     .config("spark.sql.session.timeZone", "UTC")
                     .config("spark.sql.extensions", BellowsExtensions.class.getName())
                     .config("spark.sql.warehouse.dir", scratchFolder("warehouse"))

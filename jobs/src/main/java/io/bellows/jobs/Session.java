@@ -53,6 +53,10 @@ final class Session {
                 // ever.
                 Map.entry("spark.task.reaper.enabled", "true"),
                 Map.entry("spark.task.reaper.killTimeout", "120s"),
+                // The code that Spark generates for an iteration is more than it keeps by default, and would be
+                // compiled
+                // anew each time.
+                Map.entry("spark.sql.codegen.cache.maxEntries", "2000"),
                 Map.entry("spark.sql.session.timeZone", "UTC"),
                 Map.entry("spark.sql.extensions", BellowsExtensions.class.getName()),
                 Map.entry("spark.ui.showConsoleProgress", "false"));
@@ -66,6 +70,8 @@ final class Session {
         warehouse.deleteOnExit();
         return Map.of(
                 "spark.master", "local[*]",
+                // Plans that adapt run each shuffle as a job of its own; here all partitions are few and small.
+                "spark.sql.adaptive.enabled", "false",
                 "spark.ui.enabled", "false",
                 "spark.driver.host", "127.0.0.1",
                 "spark.driver.bindAddress", "127.0.0.1",

@@ -4,7 +4,6 @@ import static org.apache.spark.sql.functions.avg;
 import static org.apache.spark.sql.functions.coalesce;
 import static org.apache.spark.sql.functions.col;
 import static org.apache.spark.sql.functions.count;
-import static org.apache.spark.sql.functions.countDistinct;
 import static org.apache.spark.sql.functions.expr;
 import static org.apache.spark.sql.functions.lit;
 import static org.apache.spark.sql.functions.max;
@@ -36,12 +35,8 @@ final class IterationMetrics {
         Dataset<Row> trajectories = allTrajectories.where(sampled);
         Dataset<Row> scores = allScores.where(sampled);
         Map<String, Double> metrics = new LinkedHashMap<>();
-        List<Column> rewards = new ArrayList<>();
-        addRange(rewards, "critic/score", col("reward"));
-        rewards.add(share(col("status").equalTo("failed"), "training/reward_failure_rate"));
-        putAll(metrics, scores, rewards);
+        putAll(metrics, groups(scores), rewards());
         putAll(metrics, wholeTrajectories(trajectories), lengths());
-        metrics.putAll(groups(scores));
         return metrics;
     }
 
@@ -158,25 +153,26 @@ final class IterationMetrics {
                         .as("training/rollout_actor_probs_pearson_corr"));
     }
 
-    /** Groups that teach nothing: all rewards equal, or one valid reward alone. */
-    private static Map<String, Double> groups(Dataset<Row> scores) {
-        Map<String, Double> metrics = new LinkedHashMap<>();
-        Dataset<Row> groups = scores.groupBy("group_id")
+    private static Dataset<Row> groups(Dataset<Row> scores) {
+        return scores.groupBy("group_id")
                 .agg(
+                        count(lit(1)).as("all"),
+                        count(when(col("status").equalTo("failed"), 1)).as("failed"),
                         count(col("reward")).as("valid"),
-                        countDistinct(col("reward")).as("distinct"));
-        putAll(
-                metrics,
-                groups,
-                List.of(
-                        sum(when(col("valid").equalTo(1), 1).otherwise(0))
-                                .cast("double")
-                                .as("critic/singleton_groups"),
-                        sum(when(col("valid").gt(1).and(col("distinct").equalTo(1)), 1)
-                                        .otherwise(0))
-                                .cast("double")
-                                .as("critic/uniform_groups")));
-        return metrics;
+                        sum("reward").as("total"),
+                        max("reward").as("best"),
+                        min("reward").as("worst"));
+    }
+
+    /** Rewards, and the groups that teach nothing: all their rewards equal, or one valid reward alone. */
+    private static List<Column> rewards() {
+        return List.of(
+                sum("total").divide(sum("valid")).as("critic/score/mean"),
+                max("best").as("critic/score/max"),
+                min("worst").as("critic/score/min"),
+                sum("failed").divide(sum("all")).as("training/reward_failure_rate"),
+                expr("count_if(valid = 1)").cast("double").as("critic/singleton_groups"),
+                expr("count_if(valid > 1 AND best = worst)").cast("double").as("critic/uniform_groups"));
     }
 
     private static void addRange(List<Column> columns, String name, Column value) {

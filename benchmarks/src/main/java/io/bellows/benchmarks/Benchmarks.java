@@ -10,6 +10,8 @@ import picocli.CommandLine.Command;
         description = "Measures a part of Bellows and prints one JSON line.",
         subcommands = {
             UpdateBenchmark.class,
+            LogProbsBenchmark.class,
+            IterationBenchmark.class,
             RolloutBenchmark.class,
             LengthsBenchmark.class,
             SharedPromptBenchmark.class,

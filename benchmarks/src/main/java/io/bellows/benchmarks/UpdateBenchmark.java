@@ -15,16 +15,11 @@ import io.bellows.model.Kernels;
 import io.bellows.model.ModelConfig;
 import io.bellows.model.ModelMemory;
 import io.bellows.model.PackedSequences;
-import io.bellows.model.PackedSequences.Sequence;
 import io.bellows.model.Weights;
 import io.bellows.run.MemoryPlan;
 import io.bellows.training.AdamW;
 import java.util.Arrays;
-import java.util.List;
-import java.util.Random;
 import java.util.concurrent.Callable;
-import java.util.function.ToDoubleFunction;
-import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -70,21 +65,20 @@ final class UpdateBenchmark implements Callable<Integer> {
                 Gradients gradients = Gradients.of(kernels, weights);
                 AdamW optimizer = new AdamW(kernels, weights, new AdamW.Settings(0.9, 0.999, 1e-8, 0.01))) {
             JniUtils.setNumThreads(threads);
-            Stopwatch[] times = new Stopwatch[steps];
-            Stopwatch[] products = new Stopwatch[steps + 1];
+            Rate rate = Rate.ofRounds(steps);
             ArrayNode resident = new ObjectMapper().createArrayNode();
             for (int step = -warmup; step < steps; step++) {
-                PackedSequences batch = batch(config, step);
-                products[Math.max(0, step)] = machine.sgemm();
+                PackedSequences batch = shape().random(config, step);
+                rate.products()[Math.max(0, step)] = machine.sgemm();
                 Stopwatch watch = Stopwatch.start();
                 step(decoder, weights, gradients, optimizer, batch);
                 if (step >= 0) {
-                    times[step] = watch.stop();
+                    rate.times()[step] = watch.stop();
                 }
                 resident.add(Machine.megabytes("VmRSS"));
             }
-            products[steps] = machine.sgemm();
-            ObjectNode result = result(config, times, products);
+            rate.products()[steps] = machine.sgemm();
+            ObjectNode result = result(config, rate);
             result.set("rss_mb", resident);
             System.out.println(result);
             return 0;
@@ -102,22 +96,12 @@ final class UpdateBenchmark implements Callable<Integer> {
         optimizer.step(gradients, 1e-5);
     }
 
-    private PackedSequences batch(ModelConfig config, int seed) {
-        Random random = new Random(seed);
-        List<Sequence> rows = IntStream.range(0, sequences)
-                .mapToObj(i -> new Sequence(
-                        random.ints(length, 0, config.vocabularySize()).toArray(), 1))
-                .toList();
-        return PackedSequences.of(rows);
+    private SequenceBatch shape() {
+        return new SequenceBatch(sequences, length);
     }
 
-    private ObjectNode result(ModelConfig config, Stopwatch[] times, Stopwatch[] products) {
-        double seconds = median(times, Stopwatch::seconds);
-        double gflops = flops(config) / seconds / 1e9;
-        double sgemm = Machine.sgemmFlops() / median(products, Stopwatch::seconds) / 1e9;
-        double cpuGflops = flops(config) / median(times, Stopwatch::cpuSeconds) / 1e9;
-        double cpuSgemm = Machine.sgemmFlops() / median(products, Stopwatch::cpuSeconds) / 1e9;
-        return new ObjectMapper()
+    private ObjectNode result(ModelConfig config, Rate rate) {
+        ObjectNode result = new ObjectMapper()
                 .createObjectNode()
                 .put("benchmark", "update")
                 .put("size", size.name())
@@ -127,35 +111,15 @@ final class UpdateBenchmark implements Callable<Integer> {
                 .put("length", length)
                 .put("activations", activations.name())
                 .put("threads", threads)
-                .put("seconds", seconds)
-                .put("tokens_per_second", sequences * length / seconds)
-                .put("gflops", gflops)
-                .put("sgemm_gflops", sgemm)
-                .put("share_of_sgemm", gflops / sgemm)
-                .put("share_of_sgemm_by_cpu_time", threads == 1 ? cpuGflops / cpuSgemm : Double.NaN)
-                .put("peak_rss_mb", Machine.megabytes("VmHWM"))
+                .put("tokens_per_second", shape().tokens() / rate.seconds());
+        rate.put(result, 3 * shape().forwardFlops(config), threads); // what is computed twice counts once
+        return result.put("peak_rss_mb", Machine.megabytes("VmHWM"))
                 .put("planned_mb", planned(config).bytes() >> 20);
     }
 
     /** What the memory plan of a run says of such a step, beside the Java heap. */
     private MemoryPlan planned(ModelConfig config) {
         ModelMemory memory = new ModelMemory(config, Head.TOKENS, ComputeType.FLOAT32, activations);
-        return MemoryPlan.training(memory, 1, (long) sequences * length);
-    }
-
-    private static double median(Stopwatch[] times, ToDoubleFunction<Stopwatch> of) {
-        return Machine.median(Arrays.stream(times).mapToDouble(of).toArray());
-    }
-
-    /**
-     * Floating-point operations of a step: six for each parameter and token, the head's among them, and three passes over
-     * the two products of causal attention. Work done twice counts once.
-     */
-    private double flops(ModelConfig config) {
-        double tokens = (double) sequences * length;
-        long embedding = (long) config.vocabularySize() * config.hiddenSize();
-        double parameters = config.parameterCount() - (config.tiedEmbeddings() ? 0 : embedding);
-        double attention = 3.0 * 2 * 2 * config.layers() * config.heads() * config.headSize() * tokens * length / 2;
-        return 6 * parameters * tokens + attention;
+        return MemoryPlan.training(memory, 1, shape().tokens());
     }
 }

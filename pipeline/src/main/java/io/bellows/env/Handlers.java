@@ -18,8 +18,8 @@ import java.util.Set;
  */
 final class Handlers {
 
-    private static final List<Class<? extends Annotation>> KINDS =
-            List.of(Stop.class, Setup.class, Cleanup.class, Teardown.class, Reward.class, Metric.class);
+    private static final List<Class<? extends Annotation>> KINDS = List.of(
+            Stop.class, Setup.class, Cleanup.class, Teardown.class, Reward.class, GroupReward.class, Metric.class);
 
     private static final ClassValue<List<Handler>> BY_CLASS = new ClassValue<>() {
         @Override
@@ -98,6 +98,16 @@ final class Handlers {
         if (annotation instanceof Stop && method.getReturnType() != boolean.class) {
             throw new IllegalArgumentException(what + "a stop condition returns a boolean");
         }
+        if (annotation instanceof GroupReward) {
+            boolean takesStates = method.getParameterCount() == 1
+                    && method.getParameterTypes()[0] == List.class
+                    && List.class.isAssignableFrom(method.getReturnType());
+            if (!takesStates) {
+                throw new IllegalArgumentException(
+                        what + "it takes a List<State> and nothing else, and returns a List<Double>");
+            }
+            return;
+        }
         boolean byName = annotation instanceof Reward || annotation instanceof Metric;
         boolean takesState = method.getParameterCount() == 0
                 || (method.getParameterCount() == 1 && method.getParameterTypes()[0] == State.class);
@@ -115,6 +125,9 @@ final class Handlers {
             return cleanup.priority();
         } else if (annotation instanceof Teardown teardown) {
             return teardown.priority();
+        }
+        if (annotation instanceof GroupReward reward) {
+            return reward.priority();
         }
         return annotation instanceof Reward reward ? reward.priority() : ((Metric) annotation).priority();
     }

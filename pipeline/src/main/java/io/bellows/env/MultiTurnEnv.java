@@ -24,6 +24,7 @@ public abstract class MultiTurnEnv {
 
     private static final int LONGEST_MESSAGE = 2000;
 
+    private volatile Rubric groupRubric;
     private int maxTurns = -1;
     private int maxEnvResponses = -1;
     private int maxTotalCompletionTokens = -1;
@@ -245,9 +246,14 @@ public abstract class MultiTurnEnv {
 
     // ---- rewards
 
-    /** What gives the rewards: as a rule the {@link Reward} and {@link Metric} methods of this class. */
+    /** What gives the rewards: as a rule the {@link Reward}, {@link GroupReward} and {@link Metric} methods of this class. */
     protected Rubric rubric() {
         return Rubric.of(this);
+    }
+
+    /** What compares the trajectory with others of its prompt, once it was scored by itself; null for nothing. */
+    final Rubric groupRubric() {
+        return groupRubric;
     }
 
     /** A failed trajectory, and one in which nothing was sampled, stays without a score. */
@@ -269,6 +275,7 @@ public abstract class MultiTurnEnv {
             long start = System.nanoTime();
             Score score = rubric.score(running);
             running.score(score);
+            groupRubric = rubric.comparesTrajectories() ? rubric : null;
             running.addTiming("scoring", (System.nanoTime() - start) / 1e9);
         });
     }

@@ -6,24 +6,20 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.bellows.env.Handlers.Handler;
 import io.bellows.reward.Parser;
-import io.bellows.reward.RewardOutcome.Status;
-import io.bellows.reward.RewardScore;
 import io.bellows.reward.UnscoredException;
 import io.bellows.text.Message;
 import io.bellows.trajectory.Score;
 import java.lang.reflect.Parameter;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.StringJoiner;
 
 /**
- * Rewards of a trajectory: the weighted sum of the {@link Reward} methods of an object, which may be the environment itself, and its {@link
- * Metric} methods, which decide nothing. Several objects make one rubric, in any order; so do several rubrics, see {@link RubricGroup}.
+ * Rewards of a trajectory: the weighted sum of the {@link Reward} and {@link GroupReward} methods of an object, which may be the environment
+ * itself, and its {@link Metric} methods, which decide nothing. Several objects make one rubric, in any order; so do several rubrics, see {@link RubricGroup}.
  *
  * <p>A method gets its arguments by name, see {@link Reward}. It returns a number, or null where it cannot say: then there is no reward. One
  * that throws, or returns no finite number, has failed, and there is no reward either; nothing is ever turned into 0.
@@ -36,6 +32,10 @@ public final class Rubric {
     record Term(Object owner, Handler handler, double weight, Parser parser) {
         String name() {
             return handler.name();
+        }
+
+        boolean comparesTrajectories() {
+            return handler.annotation() instanceof GroupReward;
         }
     }
 
@@ -71,6 +71,9 @@ public final class Rubric {
             for (Handler handler : Handlers.of(owner.getClass(), Reward.class)) {
                 terms.add(term(owner, handler, ((Reward) handler.annotation()).weight()));
             }
+            for (Handler handler : Handlers.of(owner.getClass(), GroupReward.class)) {
+                terms.add(term(owner, handler, ((GroupReward) handler.annotation()).weight()));
+            }
             for (Handler handler : Handlers.of(owner.getClass(), Metric.class)) {
                 terms.add(term(owner, handler, 0));
             }
@@ -102,43 +105,114 @@ public final class Rubric {
         return terms.isEmpty();
     }
 
-    /** Scores a trajectory; never throws for what a method does. */
+    /** Whether a term compares the trajectories of a prompt: then {@link #scoreGroup} follows. */
+    boolean comparesTrajectories() {
+        return terms.stream().anyMatch(Term::comparesTrajectories);
+    }
+
+    /** Scores a trajectory by itself; never throws for what a method does. */
     Score score(State state) {
-        Map<String, Double> components = new LinkedHashMap<>();
+        Tally tally = new Tally();
         Map<String, Double> metrics = new LinkedHashMap<>();
-        StringJoiner messages = new StringJoiner("; ");
-        boolean failed = false;
-        boolean complete = true;
-        double sum = 0;
         for (Term term : terms) {
+            if (term.comparesTrajectories()) {
+                continue;
+            }
             Double value = null;
             try {
                 value = value(term, state);
                 if (value == null) {
-                    messages.add(term.name() + ": cannot say");
+                    tally.cannotSay(term.name(), "cannot say");
                 }
             } catch (UnscoredException e) {
-                messages.add(term.name() + ": " + MultiTurnEnv.text(e.getMessage()));
+                tally.cannotSay(term.name(), e.getMessage());
             } catch (Throwable e) {
-                failed = true;
-                messages.add(term.name() + ": " + MultiTurnEnv.text(e.toString()));
+                tally.fail(term.name(), e.toString());
             }
             if (term.handler().annotation() instanceof Reward) {
-                components.put(term.name(), value);
+                tally.record(term.name(), value);
             } else if (value != null) {
                 metrics.put(term.name(), value);
             }
-            complete &= value != null || term.weight() == 0;
-            sum += value == null || term.weight() == 0 ? 0 : term.weight() * value;
+            tally.add(term.weight(), value);
         }
-        Status status = failed ? Status.FAILED : complete ? Status.SCORED : Status.UNSCORED;
-        return new Score(
-                new RewardScore(
-                        complete && Double.isFinite(sum) ? (Double) sum : null,
-                        Collections.unmodifiableMap(components),
-                        status,
-                        messages.length() == 0 ? null : messages.toString()),
-                metrics);
+        return new Score(tally.score(), metrics);
+    }
+
+    /**
+     * Adds the rewards that compare the trajectories of a prompt to the scores that these have; never throws for what a method does. One that
+     * fails has failed for all of them.
+     *
+     * @param states trajectories with a score, by sample index
+     * @return the score of each, in the same order; the states stay as they are
+     */
+    List<Score> scoreGroup(List<State> states) {
+        List<Tally> tallies = tallies(states);
+        for (Term term : terms) {
+            if (!term.comparesTrajectories()) {
+                continue;
+            }
+            try {
+                addGroupValues(term, groupValues(term, states), tallies);
+            } catch (Throwable e) {
+                fail(term, e.toString(), tallies);
+            }
+        }
+        return scores(states, tallies);
+    }
+
+    private static void addGroupValues(Term term, List<Double> values, List<Tally> tallies) {
+        for (int i = 0; i < values.size(); i++) {
+            Tally tally = tallies.get(i);
+            Double value = values.get(i);
+            if (value == null) {
+                tally.cannotSay(term.name(), "cannot say");
+            } else if (!Double.isFinite(value)) {
+                tally.fail(term.name(), "Invalid reward " + value + ": expected a finite number");
+                value = null;
+            }
+            tally.record(term.name(), value);
+            tally.add(term.weight(), value);
+        }
+    }
+
+    private static void fail(Term term, String why, List<Tally> tallies) {
+        for (Tally tally : tallies) {
+            tally.fail(term.name(), why);
+            tally.record(term.name(), null);
+            tally.add(term.weight(), null);
+        }
+    }
+
+    /** The scores of trajectories that could not be compared. */
+    List<Score> groupFailed(List<State> states, String why) {
+        List<Tally> tallies = tallies(states);
+        terms.stream().filter(Term::comparesTrajectories).forEach(term -> fail(term, why, tallies));
+        return scores(states, tallies);
+    }
+
+    private static List<Tally> tallies(List<State> states) {
+        return states.stream().map(state -> Tally.of(state.score().score())).toList();
+    }
+
+    private static List<Score> scores(List<State> states, List<Tally> tallies) {
+        List<Score> scores = new ArrayList<>();
+        for (int i = 0; i < states.size(); i++) {
+            scores.add(new Score(tallies.get(i).score(), states.get(i).score().metrics()));
+        }
+        return scores;
+    }
+
+    private static List<Double> groupValues(Term term, List<State> states) throws Exception {
+        if (!(term.handler().call(term.owner(), states) instanceof List<?> given) || given.size() != states.size()) {
+            throw new IllegalArgumentException("Invalid rewards of a group: expected a list of " + states.size()
+                    + " numbers, one for each trajectory");
+        }
+        List<Double> values = new ArrayList<>();
+        for (Object value : given) {
+            values.add(value == null ? null : (Double) ((Number) value).doubleValue());
+        }
+        return values;
     }
 
     private static Double value(Term term, State state) throws Exception {

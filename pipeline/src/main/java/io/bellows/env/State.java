@@ -375,6 +375,11 @@ public final class State {
         abandoned = true;
     }
 
+    /** The time that a trajectory has in all. */
+    long timeLimitNanos() {
+        return limits.timeout() == null ? Long.MAX_VALUE : limits.timeout().toNanos();
+    }
+
     synchronized void score(Score given) {
         requireLive();
         score = given;

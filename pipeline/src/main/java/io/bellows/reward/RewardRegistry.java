@@ -9,9 +9,12 @@ import io.bellows.udfs.reward.LengthPenalty;
 import io.bellows.udfs.reward.MajorityMatch;
 import io.bellows.udfs.reward.MathMatch;
 import io.bellows.udfs.reward.NumberMatch;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -19,6 +22,11 @@ import java.util.function.Function;
 
 /** The reward functions that {@code reward.functions} can name. */
 public final class RewardRegistry {
+
+    private static final String TIMEOUT = "process_timeout_s";
+    private static final String MEMORY = "process_memory_mb";
+    private static final int DEFAULT_MEMORY_MB = 256;
+    private static final int LEAST_MEMORY_MB = 16;
 
     private final SortedMap<String, RewardFactory> factories = new TreeMap<>();
 
@@ -56,7 +64,9 @@ public final class RewardRegistry {
     }
 
     /**
-     * The weighted sum that a configuration describes. The option {@code as} records a function under another name.
+     * The weighted sum that a configuration describes. The option {@code as} records a function under another name;
+     * {@code process_timeout_s} runs it in a process of its own, which is killed when a trajectory takes longer, with a Java heap of {@code
+     * process_memory_mb}.
      *
      * @param functions the terms of the sum, in order
      * @throws InvalidConfigException with every error of every function
@@ -82,19 +92,59 @@ public final class RewardRegistry {
     }
 
     private WeightedRewards.Term term(RewardConfig.Function function) {
-        RewardFactory factory = function.name() == null ? null : factories.get(function.name());
-        if (factory == null) {
-            throw new IllegalArgumentException(
-                    "Unsupported reward function '" + function.name() + "': expected one of " + names());
-        }
+        RewardFactory factory = factory(function.name());
         RewardOptions options = new RewardOptions(function.options());
         RewardFunction made = factory.create(options);
         String name = options.text("as", function.name());
+        double timeout = options.number(TIMEOUT, 0);
+        double memory = options.number(MEMORY, 0);
         if (!options.unknown().isEmpty()) {
             throw new IllegalArgumentException(
                     "Unsupported options " + options.unknown() + " of " + function.name() + ": remove them");
         }
-        return new WeightedRewards.Term(name, function.weight(), made);
+        boolean isolated = function.options().containsKey(TIMEOUT);
+        if (!isolated && function.options().containsKey(MEMORY)) {
+            throw new IllegalArgumentException("Invalid " + MEMORY + "=" + memory + ": only a function with " + TIMEOUT
+                    + " has a process of its own; set that, or remove this");
+        }
+        return new WeightedRewards.Term(
+                name,
+                function.weight(),
+                isolated ? isolated(factory, function.options(), made, timeout, memory) : made);
+    }
+
+    private static RewardFunction isolated(
+            RewardFactory factory, Map<String, Object> options, RewardFunction made, double timeout, double memory) {
+        if (made instanceof GroupRewardFunction) {
+            throw new IllegalArgumentException("Unsupported " + TIMEOUT + " of " + factory.name()
+                    + ": a function that compares the samples of a prompt runs in the executor; remove it");
+        }
+        if (timeout < 0.001 || timeout > 86_400) {
+            throw new IllegalArgumentException(
+                    "Invalid " + TIMEOUT + "=" + timeout + ": expected seconds, from 0.001 to 86400");
+        }
+        double heap = options.containsKey(MEMORY) ? memory : DEFAULT_MEMORY_MB;
+        if (heap < LEAST_MEMORY_MB || heap > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException(
+                    "Invalid " + MEMORY + "=" + heap + ": expected MiB, " + LEAST_MEMORY_MB + " or more");
+        }
+        Map<String, Object> own = new LinkedHashMap<>(options);
+        own.keySet().removeAll(List.of("as", TIMEOUT, MEMORY));
+        return new ProcessReward(factory, own, Duration.ofMillis((long) (1000 * timeout)), (int) heap);
+    }
+
+    /**
+     * The factory of a name.
+     *
+     * @throws IllegalArgumentException if there is none
+     */
+    RewardFactory factory(String name) {
+        RewardFactory factory = name == null ? null : factories.get(name);
+        if (factory == null) {
+            throw new IllegalArgumentException(
+                    "Unsupported reward function '" + name + "': expected one of " + names());
+        }
+        return factory;
     }
 
     private static RewardFunction exactMatch(RewardOptions options) {

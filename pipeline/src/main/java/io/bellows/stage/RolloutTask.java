@@ -9,6 +9,7 @@ import io.bellows.engine.Admission;
 import io.bellows.env.EnvironmentFactory;
 import io.bellows.env.Environments;
 import io.bellows.env.Example;
+import io.bellows.env.GroupRollout;
 import io.bellows.env.ModelRequest.TrajectoryId;
 import io.bellows.env.MultiTurnEnv;
 import io.bellows.env.RolloutLimits;
@@ -204,10 +205,13 @@ final class RolloutTask {
         PromptEncoder shared = sharedEncoder();
         RolloutLimits limits = stage.environments()
                 .limits(stage.sampling().maxTokens(), stage.resident().maxLength());
+        GroupRollout group = new GroupRollout(prompt.attempts().size(), model, workers);
         for (TrajectoryId id : ids) {
             State state = new State(id, prompt.example(), limits, new ConversationTokens(text, shared));
             MultiTurnEnv environment = create(environments.named(prompt.environment()), prompt.example());
-            Running running = new Running(prompt, id.sampleIndex(), environment.rollout(state, model, workers));
+            boolean isBaseline = id.sampleIndex() == TrajectoryKey.GREEDY_BASELINE; // no sample of the group
+            GroupRollout compared = isBaseline ? new GroupRollout(1, model, workers) : group;
+            Running running = new Running(prompt, id.sampleIndex(), compared.rollout(environment, state));
             open.add(running.rollout());
             if (ordered) {
                 inOrder.add(running);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.bellows.SparkTest;
 import io.bellows.config.BellowsConfig;
 import io.bellows.data.PromptSchema;
@@ -60,13 +61,18 @@ class RolloutStageTest extends SparkTest {
     }
 
     private static Dataset<Row> rollOut(String tools, int samples, int maxTokens, ResidentSettings settings) {
+        return rollOut(ENVIRONMENTS, tools, samples, maxTokens, settings);
+    }
+
+    private static Dataset<Row> rollOut(
+            EnvironmentSettings environments, String tools, int samples, int maxTokens, ResidentSettings settings) {
         Row prompt = RowFactory.create(
                 "file:0", 0L, "test", List.of(PromptSchema.row(COUNT)), null, null, "{}", tools, 10, 0);
         Dataset<Row> prompts = spark.createDataFrame(
                 List.of(prompt), PromptSchema.PROMPT.add("position", DataTypes.IntegerType, false));
         RolloutSampling sampling = new RolloutSampling(
                 samples, RolloutSampling.Baseline.NONE, 1, -1, 1, 0, maxTokens, List.of(), 7, new HashMap<>());
-        return new RolloutStage(RUN, settings, sampling, ENVIRONMENTS, 1).run(prompts, 1, WEIGHTS);
+        return new RolloutStage(RUN, settings, sampling, environments, 1).run(prompts, 1, WEIGHTS);
     }
 
     private static InferenceEngine engine() {
@@ -87,6 +93,30 @@ class RolloutStageTest extends SparkTest {
             assertThat(trajectory.<Integer>getList(trajectory.fieldIndex("prompt_ids")))
                     .containsExactlyElementsOf(
                             IntStream.of(expected.ids()).boxed().toList());
+        }
+    }
+
+    @Test
+    void anEnvironmentComparesTheSamplesOfItsPrompt() {
+        ObjectNode longest = new JsonMapper().createObjectNode();
+        longest.putObject("rollout").putObject("agent").put("default_agent_loop", "longest");
+        EnvironmentSettings environments = EnvironmentSettings.of(BellowsConfig.fromResolved(longest));
+        ResidentSettings continuous =
+                new ResidentSettings(128, 2, 64, Admission.CONTINUOUS, 1, ComputeType.FLOAT32, Activations.KEEP);
+        for (ResidentSettings settings : List.of(SETTINGS, continuous)) {
+            List<Row> rows = rollOut(environments, null, 3, 40, settings).collectAsList();
+            List<Integer> lengths = rows.stream()
+                    .map(row -> row.getList(row.fieldIndex("response_ids")).size())
+                    .toList();
+            List<Double> rewards = rows.stream()
+                    .map(row -> row.<Row>getAs("score").<Double>getAs("reward"))
+                    .toList();
+            double most = lengths.stream().mapToInt(Integer::intValue).max().orElseThrow();
+            assertThat(rewards)
+                    .hasSize(3)
+                    .containsExactlyElementsOf(
+                            lengths.stream().map(length -> length / most).toList());
+            ExecutorHost.release(RUN);
         }
     }
 

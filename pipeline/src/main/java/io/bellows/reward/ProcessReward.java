@@ -1,0 +1,187 @@
+package io.bellows.reward;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.File;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.net.URI;
+import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.apache.spark.TaskContext;
+import org.apache.spark.util.TaskCompletionListener;
+
+/**
+ * A reward function in a process of its own, see {@link RewardProcess}: one that spins, takes all memory or ends the JVM costs its trajectory
+ * the reward and nothing else. A process that does not answer in time is killed; the next trajectory gets a new one. It ends with the Spark
+ * task that asked it.
+ *
+ * <p>What runs there is named by the configuration and made by {@link RewardRegistry}; trajectories reach it as data only. It keeps the
+ * function from hurting the executor by accident. It is no sandbox: files and network are open to it.
+ */
+final class ProcessReward implements RewardFunction {
+
+    private static final long serialVersionUID = 1;
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+    private static final Duration START = Duration.ofMinutes(1);
+    private static final String GONE = "";
+
+    private final String name;
+    private final Map<String, Object> options;
+    private final Duration timeout;
+    private final int memoryMb;
+    private transient Child child;
+
+    /**
+     * A function that has started no process yet.
+     *
+     * @param factory makes the function
+     * @param options its options
+     * @param timeout for one trajectory
+     * @param memoryMb Java heap of the process
+     */
+    ProcessReward(RewardFactory factory, Map<String, Object> options, Duration timeout, int memoryMb) {
+        this.name = factory.name();
+        this.options = options;
+        this.timeout = timeout;
+        this.memoryMb = memoryMb;
+    }
+
+    @Override
+    public synchronized RewardOutcome score(RewardInput input) {
+        try {
+            if (child == null) {
+                child = start();
+            }
+            String answer = child.ask(JSON.writeValueAsString(input), timeout);
+            if (answer == null || answer.equals(GONE)) {
+                end();
+                return RewardOutcome.failed(
+                        answer == null
+                                ? "it took longer than " + timeout.toMillis() / 1000.0 + " s and was killed"
+                                : "its process ended, for want of memory or because the function ended it");
+            }
+            return outcome(answer);
+        } catch (IOException e) {
+            end();
+            return RewardOutcome.failed("Cannot ask the process of the reward: " + e.getMessage());
+        } catch (InterruptedException e) {
+            end();
+            Thread.currentThread().interrupt();
+            return RewardOutcome.failed("interrupted");
+        }
+    }
+
+    private static RewardOutcome outcome(String line) throws JsonProcessingException {
+        JsonNode answer = JSON.readTree(line);
+        return switch (RewardOutcome.Status.valueOf(answer.path("status").asText())) {
+            case SCORED -> RewardOutcome.of(answer.path("value").doubleValue());
+            case UNSCORED -> RewardOutcome.unscored(answer.path("reason").asText());
+            case FAILED -> RewardOutcome.failed(answer.path("reason").asText());
+        };
+    }
+
+    private Child start() throws IOException, InterruptedException {
+        Child started = new Child(new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx" + memoryMb + "m",
+                        "-XX:+ExitOnOutOfMemoryError",
+                        "-XX:+DisplayVMOutputToStderr", // its last words are no answer
+                        "-XX:TieredStopAtLevel=1",
+                        "-cp",
+                        classPath(),
+                        RewardProcess.class.getName())
+                .redirectError(Redirect.DISCARD)
+                .start());
+        TaskContext task = TaskContext.get();
+        if (task != null) {
+            task.addTaskCompletionListener((TaskCompletionListener) over -> started.kill());
+        }
+        String ready = started.ask(JSON.writeValueAsString(Map.of("name", name, "options", options)), START);
+        if (!RewardProcess.READY.equals(ready)) {
+            started.kill();
+            throw new IOException("it did not start, but said '" + ready + "'; is the jar of " + name
+                    + " on the class path of the executors?");
+        }
+        return started;
+    }
+
+    /** That of this JVM, and what Spark loaded later, such as the jars of {@code --jars}. */
+    private static String classPath() {
+        Set<String> entries = new LinkedHashSet<>();
+        for (ClassLoader start : Arrays.asList(
+                ProcessReward.class.getClassLoader(), Thread.currentThread().getContextClassLoader())) {
+            for (ClassLoader loader = start; loader != null; loader = loader.getParent()) {
+                if (loader instanceof URLClassLoader known) {
+                    Stream.of(known.getURLs())
+                            .filter(url -> url.getProtocol().equals("file"))
+                            .forEach(url -> entries.add(new File(URI.create(url.toString())).getPath()));
+                }
+            }
+        }
+        entries.add(System.getProperty("java.class.path"));
+        return String.join(File.pathSeparator, entries);
+    }
+
+    private void end() {
+        if (child != null) {
+            child.kill();
+            child = null;
+        }
+    }
+
+    /** A running process; its answers come in by a thread, since a read has no time limit. */
+    private static final class Child {
+        private final Process process;
+        private final BufferedWriter input;
+        private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
+
+        Child(Process process) {
+            this.process = process;
+            this.input = process.outputWriter(StandardCharsets.UTF_8);
+            Thread reader = new Thread(this::read, "bellows-reward-process");
+            reader.setDaemon(true);
+            reader.start();
+        }
+
+        private void read() {
+            try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
+                for (String line = output.readLine(); line != null; line = output.readLine()) {
+                    answers.add(line);
+                }
+            } catch (IOException e) {
+                // killed
+            }
+            answers.add(GONE);
+        }
+
+        /** The answer to a line, null if there is none in time, {@link #GONE} if there will be none. */
+        String ask(String line, Duration patience) throws IOException, InterruptedException {
+            try {
+                input.write(line);
+                input.write('\n');
+                input.flush();
+            } catch (IOException e) {
+                return GONE; // it ended before it read this
+            }
+            return answers.poll(patience.toMillis(), TimeUnit.MILLISECONDS);
+        }
+
+        void kill() {
+            process.destroyForcibly();
+        }
+    }
+}

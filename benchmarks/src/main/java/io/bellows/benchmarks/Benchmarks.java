@@ -12,6 +12,7 @@ import picocli.CommandLine.Command;
             UpdateBenchmark.class,
             LogProbsBenchmark.class,
             IterationBenchmark.class,
+            AlgorithmsBenchmark.class,
             RolloutBenchmark.class,
             LengthsBenchmark.class,
             SharedPromptBenchmark.class,

@@ -51,23 +51,11 @@ record TinyRun(Path directory, int iterations, List<String> more) {
         Path tests = Path.of(System.getProperty("bellows.home", "."), "pipeline/src/test/resources");
         List<String> overrides = new ArrayList<>(List.of(
                 "data.train_files=" + tests.resolve("data/gsm8k/test.jsonl"),
-                "data.train_batch_size=10",
-                "data.max_prompt_length=200",
-                "data.max_response_length=8",
-                "data.filter_overlong_prompts=true",
                 "model.path=" + tests.resolve("golden/models/qwen2"),
-                "rollout.n=2",
-                "rollout.max_num_seqs=8",
-                "actor.ppo_mini_batch_size=2",
-                "actor.use_kl_loss=true",
-                "actor.optim.lr=0.001",
-                "actor.optim.eps=0.001",
-                "reward.functions=[{name: format_match, pattern: '([aeiou].*){4}'}]",
                 "trainer.total_training_steps=" + iterations,
-                "trainer.deterministic=true",
                 "trainer.default_local_dir=" + directory));
         overrides.addAll(more);
-        return BellowsConfig.load(null, overrides);
+        return BellowsConfig.load(tests.resolve("tiny-run.yaml"), overrides);
     }
 
     /** Starts it, or goes on. */

@@ -16,7 +16,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * A run on a cluster of several JVMs, started as a process of its own: {@code RESULT key=value …}. Writes the metrics of each iteration
+ * A run on a cluster of several JVMs, started as a process of its own: {@code RESULT SETTINGS key=value …}. Writes the metrics of each iteration
  * and the GPU address that each executor was given.
  */
 final class ClusterProgram {
@@ -25,8 +25,8 @@ final class ClusterProgram {
 
     /** Runs. */
     public static void main(String[] arguments) throws Exception {
-        List<String> overrides = Arrays.asList(arguments).subList(1, arguments.length);
-        BellowsConfig config = BellowsConfig.load(null, overrides);
+        List<String> overrides = Arrays.asList(arguments).subList(2, arguments.length);
+        BellowsConfig config = BellowsConfig.load(Path.of(arguments[1]), overrides);
         SparkSession.Builder builder = SparkSession.builder().appName("cluster");
         config.spark().properties().forEach(builder::config);
         ObjectMapper json = new ObjectMapper();

@@ -37,6 +37,8 @@ class ClusterRunTest extends SparkTest {
             "critic/rewards/mean",
             "actor/ppo_kl");
 
+    private static final Path SETTINGS = GoldenModel.path("/tiny-run.yaml");
+
     /** A process that lives for seconds has no use for the optimizing compiler. */
     private static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1";
 
@@ -45,7 +47,7 @@ class ClusterRunTest extends SparkTest {
 
     @Test
     void lossCurvesDoNotDependOnTheNumberOfExecutors() throws Exception {
-        BellowsConfig alone = BellowsConfig.load(null, overrides(folder.resolve("one")));
+        BellowsConfig alone = BellowsConfig.load(SETTINGS, overrides(folder.resolve("one")));
         List<Map<String, Double>> one =
                 new TrainLoop(spark, alone, Progress.NONE).run().metrics();
         JsonNode two = trainOnTwoExecutors(folder.resolve("two"));
@@ -86,7 +88,8 @@ class ClusterRunTest extends SparkTest {
                 "-cp",
                 classPath(),
                 ClusterProgram.class.getName(),
-                result.toString()));
+                result.toString(),
+                SETTINGS.toString()));
         command.addAll(overrides(run));
         command.addAll(cluster());
         Path log = folder.resolve("log");
@@ -131,23 +134,11 @@ class ClusterRunTest extends SparkTest {
     private static List<String> overrides(Path run) {
         return List.of(
                 "data.train_files=" + GoldenModel.path("/data/gsm8k/test.jsonl"),
-                "data.train_batch_size=10",
-                "data.max_prompt_length=200",
-                "data.max_response_length=8",
-                "data.filter_overlong_prompts=true",
                 "model.path=" + GoldenModel.named("qwen2").folder(),
-                "rollout.n=2",
-                "rollout.max_num_seqs=8",
-                "actor.ppo_mini_batch_size=2",
-                "actor.use_kl_loss=true",
-                "actor.optim.lr=0.001",
-                "actor.optim.eps=0.001",
                 "critic.enable=true",
                 "critic.optim.lr=0.001",
                 "critic.optim.eps=0.001",
-                "reward.functions=[{name: format_match, pattern: '([aeiou].*){4}'}]",
                 "trainer.total_training_steps=2",
-                "trainer.deterministic=true",
                 "trainer.nccl_timeout=60",
                 "trainer.default_local_dir=" + run);
     }

@@ -84,7 +84,7 @@ class DynamicSamplingTest extends SparkTest {
     }
 
     @Test
-    void surplusGroupsAreCarriedIntoTheNextIteration() {
+    void surplusGroupsAreCarriedIntoTheNextIteration(@TempDir Path replayed) {
         new TrainLoop(
                         spark,
                         config(
@@ -119,6 +119,14 @@ class DynamicSamplingTest extends SparkTest {
                 .isTrue();
         theRewardsOfCarriedGroupsAreInTheMetrics(run);
         assertThat(run.verify()).isEmpty();
+        anIterationWithCarriedGroupsIsReplayedToTheBit(replayed);
+    }
+
+    private void anIterationWithCarriedGroupsIsReplayedToTheBit(Path target) {
+        ReplayReport report =
+                new Replay(spark, folder.toString(), 2, List.of(), target.toString(), Progress.NONE).run();
+        assertThat(report.isIdentical()).as(report.toString()).isTrue();
+        assertThat(report.advantages().rows()).isEqualTo(2L * SAMPLES);
     }
 
     private static void theRewardsOfCarriedGroupsAreInTheMetrics(RunDirectory run) {

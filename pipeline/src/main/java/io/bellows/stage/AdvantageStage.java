@@ -83,9 +83,12 @@ public record AdvantageStage(AdvantageEstimator estimator, List<String> rewardKe
                 rewardKeys.stream().map(key -> col("rewards").getItem(key)).toArray(Column[]::new));
         Column complete = rewardKeys.isEmpty() ? lit(true) : forall(byKey, reward -> reward.isNotNull());
         Column greedy = when(col("sample_index").equalTo(TrajectoryKey.GREEDY_BASELINE), col("reward"));
+        Column baseline = estimator.inputs().contains(AdvantageEstimator.Input.BASELINE)
+                ? max(greedy).over(Window.partitionBy("group_id"))
+                : lit(null).cast("double"); // nobody reads it, and it would cost a shuffle
         return scores.withColumn("reward", when(complete, col("reward"))) // a row that lacks a reward is absent
                 .withColumn("rewards", byKey.cast("array<double>"))
-                .withColumn("baseline", max(greedy).over(Window.partitionBy("group_id")))
+                .withColumn("baseline", baseline)
                 .select(
                         "run_id",
                         "iteration",

@@ -46,17 +46,6 @@ abstract class CommitScenarios extends SparkTest {
     }
 
     @Test
-    void ofManyWritersOfOneManifestTheFirstWinsAndTheOthersLeaveNothing() throws Exception {
-        Path file = new Path(root, "manifest.json");
-        List<Boolean> created = ManyWriters.create(files, files.getConf(), file, 8);
-
-        assertThat(created).containsOnlyOnce(true);
-        assertThat(names(root)).containsExactly("manifest.json");
-        assertThat(new RunFiles(root.toString(), files.getConf()).text(file))
-                .hasValue(ManyWriters.content(created.indexOf(true)));
-    }
-
-    @Test
     void aSecondDriverIsRefusedAndTheLeaseOfASilentOneIsTakenOver() {
         try (RunDirectory run = fixture.start()) {
             assertThatExceptionOfType(InvalidRunException.class)

@@ -17,6 +17,7 @@ import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -37,13 +38,19 @@ final class ProcessReward implements RewardFunction {
     private static final long serialVersionUID = 1;
     private static final JsonMapper JSON = JsonMapper.builder().build();
     private static final Duration START = Duration.ofMinutes(1);
+    private static final Duration BETWEEN_LOOKS = Duration.ofMillis(500);
     private static final String GONE = "";
+
+    /** What a process needs to start; nothing else of the executor's environment, where secrets are, is handed on. */
+    private static final Set<String> ENVIRONMENT =
+            Set.of("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "LD_LIBRARY_PATH");
 
     private final String name;
     private final Map<String, Object> options;
     private final Duration timeout;
     private final int memoryMb;
     private transient Child child;
+    private transient String unusable;
 
     /**
      * A function that has started no process yet.
@@ -62,6 +69,9 @@ final class ProcessReward implements RewardFunction {
 
     @Override
     public synchronized RewardOutcome score(RewardInput input) {
+        if (unusable != null) {
+            return RewardOutcome.failed(unusable); // a start takes seconds: not again for every trajectory of the task
+        }
         try {
             if (child == null) {
                 child = start();
@@ -95,33 +105,53 @@ final class ProcessReward implements RewardFunction {
     }
 
     private Child start() throws IOException, InterruptedException {
-        Child started = new Child(new ProcessBuilder(
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        ProcessBuilder builder = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Xmx" + memoryMb + "m",
+                        "-XX:+UseSerialGC",
                         "-XX:+ExitOnOutOfMemoryError",
                         "-XX:+DisplayVMOutputToStderr", // its last words are no answer
                         "-XX:TieredStopAtLevel=1",
                         "-cp",
                         classPath(),
                         RewardProcess.class.getName())
-                .redirectError(Redirect.DISCARD)
-                .start());
-        TaskContext task = TaskContext.get();
-        if (task != null) {
-            task.addTaskCompletionListener((TaskCompletionListener) over -> started.kill());
+                .redirectError(Redirect.DISCARD);
+        builder.environment().keySet().retainAll(ENVIRONMENT);
+        String key = UUID.randomUUID().toString();
+        Child started = new Child(builder.start(), key);
+        boolean ready = false;
+        try {
+            TaskContext task = TaskContext.get();
+            if (task != null) {
+                task.addTaskCompletionListener((TaskCompletionListener) over -> started.kill());
+            }
+            String said =
+                    started.ask(JSON.writeValueAsString(Map.of("name", name, "options", options, "key", key)), START);
+            ready = RewardProcess.READY.equals(said);
+            if (!ready) {
+                unusable = "Cannot start the process of the reward: "
+                        + (said == null || said.equals(GONE)
+                                ? "it said nothing; see that process_memory_mb=" + memoryMb
+                                        + " can be had, and that the" + " jar of " + name
+                                        + " is on the class path of the executors"
+                                : said);
+                throw new IOException(unusable);
+            }
+            return started;
+        } finally {
+            if (!ready) {
+                started.kill();
+            }
         }
-        String ready = started.ask(JSON.writeValueAsString(Map.of("name", name, "options", options)), START);
-        if (!RewardProcess.READY.equals(ready)) {
-            started.kill();
-            throw new IOException("it did not start, but said '" + ready + "'; is the jar of " + name
-                    + " on the class path of the executors?");
-        }
-        return started;
     }
 
     /** That of this JVM, and what Spark loaded later, such as the jars of {@code --jars}. */
     private static String classPath() {
         Set<String> entries = new LinkedHashSet<>();
+        entries.add(System.getProperty("java.class.path"));
         for (ClassLoader start : Arrays.asList(
                 ProcessReward.class.getClassLoader(), Thread.currentThread().getContextClassLoader())) {
             for (ClassLoader loader = start; loader != null; loader = loader.getParent()) {
@@ -132,7 +162,6 @@ final class ProcessReward implements RewardFunction {
                 }
             }
         }
-        entries.add(System.getProperty("java.class.path"));
         return String.join(File.pathSeparator, entries);
     }
 
@@ -143,14 +172,20 @@ final class ProcessReward implements RewardFunction {
         }
     }
 
-    /** A running process; its answers come in by a thread, since a read has no time limit. */
+    /**
+     * A running process; its answers come in by a thread, since a read has no time limit. An answer begins with the process's key and the
+     * number of the question: whatever else comes out of it, such as what a library prints, is none.
+     */
     private static final class Child {
         private final Process process;
+        private final String key;
         private final BufferedWriter input;
         private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
+        private long questions;
 
-        Child(Process process) {
+        Child(Process process, String key) {
             this.process = process;
+            this.key = key;
             this.input = process.outputWriter(StandardCharsets.UTF_8);
             Thread reader = new Thread(this::read, "bellows-reward-process");
             reader.setDaemon(true);
@@ -160,7 +195,9 @@ final class ProcessReward implements RewardFunction {
         private void read() {
             try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
                 for (String line = output.readLine(); line != null; line = output.readLine()) {
-                    answers.add(line);
+                    if (line.startsWith(key)) {
+                        answers.add(line);
+                    }
                 }
             } catch (IOException e) {
                 // killed
@@ -169,7 +206,8 @@ final class ProcessReward implements RewardFunction {
         }
 
         /** The answer to a line, null if there is none in time, {@link #GONE} if there will be none. */
-        String ask(String line, Duration patience) throws IOException, InterruptedException {
+        String ask(String line, Duration patience) throws InterruptedException {
+            String prefix = RewardProcess.prefix(key, questions++);
             try {
                 input.write(line);
                 input.write('\n');
@@ -177,10 +215,25 @@ final class ProcessReward implements RewardFunction {
             } catch (IOException e) {
                 return GONE; // it ended before it read this
             }
-            return answers.poll(patience.toMillis(), TimeUnit.MILLISECONDS);
+            long end = System.nanoTime() + patience.toNanos();
+            for (long left = patience.toNanos(); left > 0; left = end - System.nanoTime()) {
+                String answer = answers.poll(Math.min(left, BETWEEN_LOOKS.toNanos()), TimeUnit.NANOSECONDS);
+                if (answer != null && answer.equals(GONE)) {
+                    return GONE;
+                }
+                if (answer != null && answer.startsWith(prefix)) {
+                    return answer.substring(prefix.length());
+                }
+                if (TaskContext.get() != null && TaskContext.get().isInterrupted()) {
+                    throw new InterruptedException();
+                }
+            }
+            return null;
         }
 
+        /** What the function started itself, too. */
         void kill() {
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
             process.destroyForcibly();
         }
     }

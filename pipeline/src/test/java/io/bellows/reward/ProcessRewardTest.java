@@ -3,6 +3,7 @@ package io.bellows.reward;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.example.Troublesome;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.bellows.config.InvalidConfigException;
 import io.bellows.config.RewardConfig;
@@ -38,6 +39,7 @@ class ProcessRewardTest {
 
     @Test
     void whatSpinsEndsTheJvmOrTakesAllMemoryHasFailedAndTheNextOneIsScored() {
+        long before = children();
         WeightedRewards rewards =
                 rewards("troublesome", "value", 2, "process_timeout_s", 5, "process_memory_mb", 64, "as", "own");
 
@@ -56,9 +58,28 @@ class ProcessRewardTest {
             assertThat(score(rewards, "well").reward()).as("after " + trouble).isEqualTo(13);
         }
         assertThat(score(rewards, "pass").message()).isEqualTo("own: no opinion");
-        assertThat(ProcessHandle.current().children().filter(ProcessHandle::isAlive))
-                .as("all but one were killed")
-                .hasSizeLessThanOrEqualTo(1);
+        assertThat(score(rewards, "forge").reward()).isZero();
+        assertThat(score(rewards, "well").reward()).as("after forge").isEqualTo(13);
+        assertThat(ProcessHandle.allProcesses()
+                        .filter(process -> List.of(process.info().arguments().orElse(new String[0]))
+                                .contains(Troublesome.SLEEP))
+                        .filter(ProcessHandle::isAlive))
+                .as("what the function had started")
+                .isEmpty();
+        assertThat(children()).as("all but one were killed").isLessThanOrEqualTo(before + 1);
+    }
+
+    private static long children() {
+        return ProcessHandle.current().children().filter(ProcessHandle::isAlive).count();
+    }
+
+    @Test
+    void itSeesNothingOfTheEnvironmentButWhatAProcessNeeds() {
+        String seen = score(rewards("troublesome", "process_timeout_s", 60), "environment")
+                .message();
+        assertThat(seen.replace("troublesome: ", "").split(","))
+                .isSubsetOf("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "LD_LIBRARY_PATH");
+        assertThat(seen).contains("PATH");
     }
 
     @Test

@@ -43,7 +43,9 @@ public final class Gradients implements AutoCloseable {
             gradient.attach(manager);
             tensors.add(gradient);
         }
-        return new Gradients(kernels, manager, parameters, List.copyOf(tensors));
+        Gradients gradients = new Gradients(kernels, manager, parameters, List.copyOf(tensors));
+        gradients.zero(); // a leaf keeps the buffer that it got before
+        return gradients;
     }
 
     /**

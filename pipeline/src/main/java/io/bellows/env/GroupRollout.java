@@ -93,14 +93,7 @@ public final class GroupRollout {
         List<State> states = members.stream().map(Member::state).toList();
         AtomicReference<List<Score>> scores = new AtomicReference<>();
         workers.run(() -> scores.set(rubric.scoreGroup(states)), states.get(0).timeLimitNanos())
-                .thenAccept(ending -> {
-                    List<Score> given = ending == Workers.Ending.DONE
-                            ? scores.get()
-                            : rubric.groupFailed(states, "the rewards of the group did not end in time");
-                    for (int i = 0; i < states.size(); i++) {
-                        states.get(i).score(given.get(i));
-                    }
-                })
+                .thenAccept(ending -> take(ending, rubric, states, scores.get()))
                 .whenComplete((done, failure) -> {
                     if (failure == null) {
                         compared.complete(null);
@@ -108,5 +101,21 @@ public final class GroupRollout {
                         compared.completeExceptionally(failure);
                     }
                 });
+    }
+
+    private static void take(Workers.Ending ending, Rubric rubric, List<State> states, List<Score> given) {
+        boolean ended = ending == Workers.Ending.DONE;
+        List<Score> scores = given;
+        if (!ended) {
+            scores = rubric.groupFailed(states, "the rewards of the group did not end in time");
+        } else if (given == null) { // an exception that fails itself when it is asked what happened
+            scores = rubric.groupFailed(states, "the rewards of the group failed and cannot say why");
+        }
+        for (int i = 0; i < states.size(); i++) {
+            states.get(i).score(scores.get(i));
+            if (!ended) {
+                states.get(i).seal();
+            }
+        }
     }
 }

@@ -371,6 +371,11 @@ public final class State {
             stopCondition = "timeout";
             ranOut = true;
         }
+        seal();
+    }
+
+    /** What still runs of the trajectory changes nothing any more. */
+    synchronized void seal() {
         metrics.merge("abandoned", 1.0, Double::sum);
         abandoned = true;
     }

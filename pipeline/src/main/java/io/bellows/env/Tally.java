@@ -52,6 +52,9 @@ final class Tally {
     }
 
     RewardScore score() {
+        if (complete && !Double.isFinite(sum)) {
+            fail("reward", "the weighted sum " + sum + " is no finite number");
+        }
         Status status = failed ? Status.FAILED : complete ? Status.SCORED : Status.UNSCORED;
         return new RewardScore(
                 complete && Double.isFinite(sum) ? (Double) sum : null,

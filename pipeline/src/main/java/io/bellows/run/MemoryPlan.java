@@ -177,7 +177,10 @@ public record MemoryPlan(Map<String, Long> parts, long kept, long process, long 
                 standing.put("reward model", rewardModel.weights());
             }
             standing.put("KV cache", policy.cache(config.rollout().maxNumSeqs(), config.maxSequenceLength()));
-            long largest = LongStream.of(policy.largestTensor(), critic == null ? 0 : critic.largestTensor())
+            long largest = LongStream.of(
+                            policy.largestTensor(),
+                            critic == null ? 0 : critic.largestTensor(),
+                            rewardModel == null ? 0 : rewardModel.largestTensor())
                     .max()
                     .orElseThrow();
             Map<String, Long> stages = stages(policy, critic);

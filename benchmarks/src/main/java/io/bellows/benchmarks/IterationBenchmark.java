@@ -12,14 +12,19 @@ import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.apache.spark.sql.SparkSession;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /** Whole iterations of GRPO on a random model: prompts in, a checkpoint and four tables out. */
 @Command(
@@ -55,31 +60,65 @@ final class IterationBenchmark implements Callable<Integer> {
     @Option(names = "--iterations", defaultValue = "6", description = "Measured iterations, after one that is not.")
     private int iterations;
 
-    @Option(names = "--work", description = "Folder for model and run, to be made; default: a temporary one.")
+    @Option(
+            names = "--work",
+            description = "Empty folder for model and run; default: a temporary one, removed in the end.")
     private Path work;
 
     @Parameters(arity = "0..*", description = "Settings of the run, as key=value, such as actor.use_kl_loss=true.")
     private List<String> settings = List.of();
 
+    @Spec
+    private CommandSpec spec;
+
     @Override
     public Integer call() throws Exception {
-        work = Files.createDirectories(work == null ? Files.createTempDirectory("bellows-iteration") : work);
-        RandomModel model = RandomModel.write(work, size, end, prompts, prompt);
-        try (Kernels kernels = Kernels.load(Device.cpu());
-                Machine machine = new Machine(kernels);
-                SparkSession spark = session()) {
-            List<Double> products = new ArrayList<>();
-            Progress productsAfter =
-                    new AfterIteration(() -> products.add(machine.sgemm().seconds()));
-            List<Map<String, Double>> metrics =
-                    new TrainLoop(spark, config(model), productsAfter).run().metrics();
-            System.out.println(result(metrics, products));
+        if (iterations < 1) {
+            throw new ParameterException(
+                    spec.commandLine(), "Invalid --iterations=" + iterations + ": expected 1 or more");
+        }
+        if (work != null) {
+            run(Files.createDirectories(work));
+            return 0;
+        }
+        Path temporary = Files.createTempDirectory("bellows-iteration");
+        try {
+            run(temporary);
+        } finally {
+            delete(temporary);
         }
         return 0;
     }
 
+    private void run(Path folder) throws IOException {
+        RandomModel model = RandomModel.write(folder, size, end, prompts, prompt);
+        try (Kernels kernels = Kernels.load(Device.cpu());
+                Machine machine = new Machine(kernels);
+                SparkSession spark = session(folder)) {
+            List<Stopwatch> walls = new ArrayList<>();
+            List<Double> products = new ArrayList<>();
+            Stopwatch[] since = {Stopwatch.start()};
+            Progress each = new AfterIteration(() -> {
+                walls.add(since[0].stop());
+                products.add(machine.sgemm().seconds());
+                since[0] = Stopwatch.start();
+            });
+            List<Map<String, Double>> metrics =
+                    new TrainLoop(spark, config(model, folder), each).run().metrics();
+            System.out.println(result(metrics, walls, products));
+        }
+    }
+
+    private static void delete(Path folder) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+
     /** As {@code bin/bellows} opens it. */
-    private SparkSession session() throws IOException {
+    private SparkSession session(Path folder) throws IOException {
         Properties properties = new Properties();
         try (Reader file =
                 Files.newBufferedReader(Path.of(System.getProperty("bellows.home", "."), "conf/spark-local.conf"))) {
@@ -91,11 +130,11 @@ final class IterationBenchmark implements Callable<Integer> {
                 .config("spark.driver.bindAddress", "127.0.0.1")
                 .config("spark.sql.session.timeZone", "UTC")
                 .config("spark.sql.shuffle.partitions", Runtime.getRuntime().availableProcessors())
-                .config("spark.sql.warehouse.dir", work.resolve("warehouse").toString())
+                .config("spark.sql.warehouse.dir", folder.resolve("warehouse").toString())
                 .getOrCreate();
     }
 
-    private BellowsConfig config(RandomModel model) {
+    private BellowsConfig config(RandomModel model, Path folder) {
         List<String> run = new ArrayList<>(List.of(
                 "data.train_files=" + model.prompts(),
                 "data.train_batch_size=" + prompts,
@@ -108,13 +147,14 @@ final class IterationBenchmark implements Callable<Integer> {
                 "actor.optim.lr=1e-6",
                 "reward.functions=[{name: format_match, pattern: '[02468].*[13579]'}]",
                 "trainer.total_training_steps=" + (iterations + 1),
-                "trainer.default_local_dir=" + work.resolve("run")));
+                "trainer.default_local_dir=" + folder.resolve("run")));
         run.addAll(settings);
         return BellowsConfig.load(null, run);
     }
 
-    private ObjectNode result(List<Map<String, Double>> metrics, List<Double> products) {
-        List<Map<String, Double>> measured = metrics.subList(1, metrics.size());
+    /** The whole time is that from the end of an iteration to the end of the next one, its last commit included. */
+    private ObjectNode result(List<Map<String, Double>> metrics, List<Stopwatch> walls, List<Double> products) {
+        List<Map<String, Double>> measured = last(metrics);
         ObjectNode result = new ObjectMapper()
                 .createObjectNode()
                 .put("benchmark", "iteration")
@@ -123,18 +163,31 @@ final class IterationBenchmark implements Callable<Integer> {
                 .put("samples", samples)
                 .put("prompt", prompt)
                 .put("new", response)
+                .put("end", end)
+                .put("settings", String.join(" ", settings))
+                .put("threads", System.getenv("OMP_NUM_THREADS"))
+                .put("iterations", iterations)
                 .put("response_length", median(measured, "response_length/mean"))
-                .put("seconds", median(measured, "timing_s/step"));
+                .put(
+                        "seconds",
+                        median(last(walls).stream().map(Stopwatch::seconds).toList()));
         ObjectNode stages = result.putObject("stages");
-        measured.get(0).keySet().stream()
+        measured.stream()
+                .flatMap(of -> of.keySet().stream())
                 .filter(name -> name.startsWith(TIMING) && !name.equals(TIMING + "step"))
+                .distinct()
                 .forEach(name -> stages.put(name.substring(TIMING.length()), median(measured, name)));
-        return result.put("sgemm_gflops", Machine.sgemmFlops() / median(products) / 1e9)
+        return result.put("sgemm_gflops", Machine.sgemmFlops() / median(last(products)) / 1e9)
                 .put("peak_rss_mb", Machine.megabytes("VmHWM"));
     }
 
+    /** Of those that are measured: the first one warms up. */
+    private <T> List<T> last(List<T> all) {
+        return all.subList(all.size() - iterations, all.size());
+    }
+
     private static double median(List<Map<String, Double>> metrics, String name) {
-        return median(metrics.stream().map(of -> of.get(name)).toList());
+        return median(metrics.stream().map(of -> of.getOrDefault(name, 0.0)).toList());
     }
 
     private static double median(List<Double> values) {

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 
 /** The sizes that are measured; weights are random. */
 enum ModelSize {
-    /** 6 thousand parameters, vocabulary 64: what it takes is not the model's work. */
+    /** 3 thousand parameters, vocabulary 64: what it takes is not the model's work. */
     TINY,
     /** 3.4 million parameters, vocabulary 2,048. */
     S,

@@ -40,8 +40,8 @@ final class OccupancyBenchmark implements Callable<Integer> {
     private static final String RUN = "occupancy";
     private static final int SAMPLES = 4; // of a prompt
 
-    @Option(names = "--model", defaultValue = "data-samples/starter", description = "Folder of the model.")
-    private Path model;
+    @Option(names = "--model", description = "Folder of the model; default: data-samples/starter.")
+    private Path model = home("data-samples/starter");
 
     @Option(names = "--slots", defaultValue = "32", description = "Slots; twice as many trajectories run at once.")
     private int slots;
@@ -93,7 +93,7 @@ final class OccupancyBenchmark implements Callable<Integer> {
     /** Hot sampling from 259 tokens, of which some end a turn: lengths of turns are geometric, as those of real ones are long-tailed. */
     private List<String> settings() {
         return List.of(
-                "data.train_files=data-samples/sums/train.jsonl",
+                "data.train_files=" + home("data-samples/sums/train.jsonl"),
                 "data.max_prompt_length=64",
                 "data.max_response_length=190",
                 "model.path=" + model.toAbsolutePath(),
@@ -102,6 +102,10 @@ final class OccupancyBenchmark implements Callable<Integer> {
                 "rollout.stop=[a, e, i, o, u, s, t, n, '1', '2', '3', '4']",
                 "rollout.max_num_seqs=" + slots,
                 "rollout.agent.default_agent_loop=" + FourTurns.NAME);
+    }
+
+    private static Path home(String file) {
+        return Path.of(System.getProperty("bellows.home", "."), file);
     }
 
     private static Dataset<Row> prompts(SparkSession spark, int number) {

@@ -3,9 +3,9 @@ package io.bellows.benchmarks;
 import io.bellows.model.ModelConfig;
 import io.bellows.model.PackedSequences;
 import io.bellows.model.PackedSequences.Sequence;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.stream.IntStream;
 
 /**
  * Sequences of one length, and the work that they are.
@@ -15,13 +15,15 @@ import java.util.stream.IntStream;
  */
 record SequenceBatch(int sequences, int length) {
 
-    /** Random tokens; all but the first of a sequence are scored. */
+    /** Random tokens; all but the first of a sequence are scored, and no two sequences begin alike. */
     PackedSequences random(ModelConfig config, int seed) {
         Random random = new Random(seed);
-        List<Sequence> rows = IntStream.range(0, sequences)
-                .mapToObj(i -> new Sequence(
-                        random.ints(length, 0, config.vocabularySize()).toArray(), 1))
-                .toList();
+        List<Sequence> rows = new ArrayList<>();
+        for (int i = 0; i < sequences; i++) {
+            int[] ids = random.ints(length, 0, config.vocabularySize()).toArray();
+            ids[0] = i;
+            rows.add(new Sequence(ids, 1));
+        }
         return PackedSequences.of(rows);
     }
 

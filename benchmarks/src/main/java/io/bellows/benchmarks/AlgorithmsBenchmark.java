@@ -32,6 +32,7 @@ final class AlgorithmsBenchmark implements Callable<Integer> {
         new Runner(new OptionsBuilder()
                         .include(Algorithms.class.getName() + "\\." + only + "$")
                         .forks(1)
+                        .jvmArgs("-Xmx512m") // not Spark's, which have it print a warning among the lines
                         .warmupIterations(3)
                         .warmupTime(time)
                         .measurementIterations(5)

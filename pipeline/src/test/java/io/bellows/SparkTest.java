@@ -1,5 +1,6 @@
 package io.bellows;
 
+import io.bellows.run.PosixFileSystem;
 import io.bellows.udfs.BellowsExtensions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -36,6 +37,7 @@ public abstract class SparkTest {
                     .config("spark.sql.shuffle.partitions", "2")
                     .config("spark.sql.adaptive.enabled", "false")
                     .config("spark.sql.codegen.cache.maxEntries", "2000")
+                    .config(PosixFileSystem.SETTING, PosixFileSystem.class.getName())
                     .config("spark.sql.session.timeZone", "UTC")
                     .config("spark.sql.extensions", BellowsExtensions.class.getName())
                     .config("spark.sql.warehouse.dir", scratchFolder("warehouse"))

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.bellows.config.BellowsConfig;
 import io.bellows.model.Kernels;
+import io.bellows.run.PosixFileSystem;
 import io.bellows.run.Progress;
 import io.bellows.run.TrainLoop;
 import java.io.IOException;
@@ -129,6 +130,7 @@ final class IterationBenchmark implements Callable<Integer> {
         return builder.config("spark.driver.host", "127.0.0.1")
                 .config("spark.driver.bindAddress", "127.0.0.1")
                 .config("spark.sql.session.timeZone", "UTC")
+                .config(PosixFileSystem.SETTING, PosixFileSystem.class.getName())
                 .config("spark.sql.shuffle.partitions", Runtime.getRuntime().availableProcessors())
                 .config("spark.sql.warehouse.dir", folder.resolve("warehouse").toString())
                 .getOrCreate();

@@ -1,5 +1,6 @@
 package io.bellows.jobs;
 
+import io.bellows.run.PosixFileSystem;
 import io.bellows.udfs.BellowsExtensions;
 import java.io.File;
 import java.util.Map;
@@ -69,14 +70,23 @@ final class Session {
                 "bellows-warehouse-" + ProcessHandle.current().pid());
         warehouse.deleteOnExit();
         return Map.of(
-                "spark.master", "local[*]",
+                "spark.master",
+                "local[*]",
                 // Plans that adapt run each shuffle as a job of its own; here all partitions are few and small.
-                "spark.sql.adaptive.enabled", "false",
-                "spark.ui.enabled", "false",
-                "spark.driver.host", "127.0.0.1",
-                "spark.driver.bindAddress", "127.0.0.1",
+                "spark.sql.adaptive.enabled",
+                "false",
+                "spark.ui.enabled",
+                "false",
+                // Not where spark-submit looks for files before it knows this class.
+                PosixFileSystem.SETTING,
+                PosixFileSystem.class.getName(),
+                "spark.driver.host",
+                "127.0.0.1",
+                "spark.driver.bindAddress",
+                "127.0.0.1",
                 "spark.sql.shuffle.partitions",
-                        Integer.toString(Math.max(2, Runtime.getRuntime().availableProcessors())),
-                "spark.sql.warehouse.dir", warehouse.getPath());
+                Integer.toString(Math.max(2, Runtime.getRuntime().availableProcessors())),
+                "spark.sql.warehouse.dir",
+                warehouse.getPath());
     }
 }

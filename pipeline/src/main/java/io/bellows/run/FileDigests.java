@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.function.Function;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.LocalFileSystem;
@@ -17,10 +18,13 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.util.SerializableConfiguration;
 
-/** Rows, size and checksum of files, computed by the cluster: the driver never reads the data. */
+/** Rows, size and checksum of files, computed by the cluster: the driver never reads the data, unless it is all there is. */
 final class FileDigests implements Serializable {
 
     private static final long serialVersionUID = 1L;
+
+    /** What is told of the file of a name. */
+    private interface Digest<T> extends Function<String, T>, Serializable {}
 
     private final SerializableConfiguration hadoop;
     private final String folder;
@@ -37,10 +41,7 @@ final class FileDigests implements Serializable {
         }
         FileDigests digests = new FileDigests(hadoop, folder.toString());
         List<String> names = paths.stream().map(Path::toString).toList();
-        return JavaSparkContext.fromSparkContext(spark.sparkContext())
-                .parallelize(names, names.size())
-                .map(digests::digest)
-                .collect();
+        return each(spark, names, digests::digest);
     }
 
     /** Checksums of {@code paths}, in their order; the files need not be readable as what they are. */
@@ -50,10 +51,16 @@ final class FileDigests implements Serializable {
         }
         FileDigests digests = new FileDigests(hadoop, "");
         List<String> names = paths.stream().map(Path::toString).toList();
-        return JavaSparkContext.fromSparkContext(spark.sparkContext())
-                .parallelize(names, names.size())
-                .map(digests::checksum)
-                .collect();
+        return each(spark, names, digests::checksum);
+    }
+
+    private static <T> List<T> each(SparkSession spark, List<String> names, Digest<T> digest) {
+        return spark.sparkContext().isLocal() // where a job would only take longer
+                ? names.parallelStream().map(digest).toList()
+                : JavaSparkContext.fromSparkContext(spark.sparkContext())
+                        .parallelize(names, names.size())
+                        .map(digest::apply)
+                        .collect();
     }
 
     private DataFile digest(String file) {

@@ -100,10 +100,13 @@ final class Iteration {
         return Optional.of(new Result(updated.models, metrics));
     }
 
-    /** The log-probs are kept until the experience is committed: whatever reads them twice, the models run once. */
+    /** Log-probs that are read twice are kept until the experience is committed: the models run once. */
     private Dataset<Row> experience(RolloutRounds.Collected sampled, double klCoef) {
         long rows = trajectories(sampled);
-        Dataset<Row> logProbs = stages.scored(sampled.trajectories(), models).persist(StorageLevel.DISK_ONLY());
+        Dataset<Row> logProbs = stages.scored(sampled.trajectories(), models);
+        if (stages.readsLogProbsTwice()) {
+            logProbs.persist(StorageLevel.DISK_ONLY());
+        }
         Supplier<Dataset<Row>> table =
                 () -> stages.experience(logProbs, sampled.scores(), klCoef).withColumn("iteration", lit(number));
         ManifestExtras extras = ManifestExtras.NONE
@@ -155,8 +158,7 @@ final class Iteration {
         metrics.putAll(IterationMetrics.sampled(
                 run.committed(number, Table.TRAJECTORIES), run.committed(number, Table.SCORES)));
         metrics.putAll(IterationMetrics.learned(
-                sampled.trajectories(),
-                experience,
+                LearnedSegment.of(sampled.trajectories(), experience),
                 stages.advantage().estimator().batchNormalization()));
         if (config.algorithm().rolloutCorrection().isActive() && stages.correction() != null) {
             metrics.putAll(stages.correction()

@@ -28,6 +28,7 @@ import io.bellows.training.MicroBatching;
 import io.bellows.training.PolicyObjective;
 import io.bellows.training.UpdateSettings;
 import io.bellows.training.ValueObjective;
+import io.bellows.udfs.advantage.BatchNormalization;
 import io.bellows.udfs.correction.RolloutCorrection;
 import io.bellows.udfs.loss.LossAggregation;
 import java.time.Duration;
@@ -66,6 +67,12 @@ record Stages(
     Dataset<Row> scored(Dataset<Row> trajectories, Models models) {
         WeightsRef policy = correction == null ? null : models.policy();
         return logProbs.run(trajectories, policy, reference, models.critic());
+    }
+
+    /** Whether {@link #experience} looks at all of the batch before it looks at each of its rows. */
+    boolean readsLogProbsTwice() {
+        return advantage.estimator().batchNormalization() != BatchNormalization.NONE
+                || (correction != null && correction.correction().isBatchNormalized());
     }
 
     /** What the update learns from: the models' word, corrected for what the engine said, and the scores. */

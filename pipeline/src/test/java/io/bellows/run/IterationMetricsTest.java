@@ -14,6 +14,7 @@ import io.bellows.trajectory.Table;
 import io.bellows.trajectory.Tokens;
 import io.bellows.trajectory.Trajectory;
 import io.bellows.trajectory.TrajectoryKey;
+import io.bellows.udfs.advantage.BatchNormalization;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -84,6 +85,57 @@ class IterationMetricsTest extends SparkTest {
         assertThat(metrics).containsEntry("critic/singleton_groups", 1.0).containsEntry("critic/uniform_groups", 0.0);
         assertThat(metrics.get("response/aborted_ratio")).isCloseTo(1.0 / 3, within(1e-12));
         assertThat(IterationMetrics.warning(1, metrics)).isEmpty();
+    }
+
+    /** Two trajectories, the first in two segments; rollout correction rejected the last token of the second. */
+    @Test
+    void whatWasLearnedIsToldOfTokensThatWereSampledAndKept() {
+        List<LearnedSegment> segments = LearnedSegment.of(
+                tokens("a", 0, 1, 0.5, 0.25).union(tokens("a", 1, 0, 0.5, 0.5)).union(tokens("b", 0, 1, 0.75, 0.25)),
+                experience("a", 0, 2.0, "array(1, 1)")
+                        .union(experience("a", 1, 2.0, "array(0, 1)"))
+                        .union(experience("b", 0, 4.0, "array(1, 0)"))
+                        .union(experience("c", 0, null, "NULL")));
+
+        Map<String, Double> metrics = IterationMetrics.learned(segments, BatchNormalization.WHITEN);
+
+        assertThat(metrics)
+                .containsEntry("critic/rewards/mean", (2.0 * 0.75 + 0.75) / 2) // what is on tokens, by trajectory
+                .containsEntry("critic/rewards/max", 1.5)
+                .containsEntry("critic/advantages/mean", (0.5 + 0.25 + 0.25 + 0.5) / 4)
+                .containsEntry("critic/advantages/max", 0.5)
+                .containsEntry("critic/returns/min", -0.5)
+                .containsEntry("critic/unwhitened_batches", 0.0)
+                .doesNotContainKey("critic/values/mean");
+        assertThat(metrics.get("training/rollout_probs_diff_std")).isCloseTo(Math.sqrt(0.075 / 4), within(1e-7));
+        assertThat(metrics.get("training/rollout_probs_diff_max")).isCloseTo(0.25, within(1e-7));
+        assertThat(metrics.get("training/rollout_probs_diff_mean")).isCloseTo((0.25 + 0.25) / 5, within(1e-7));
+        assertThat(metrics.get("training/rollout_actor_probs_pearson_corr"))
+                .isCloseTo(0.0875 / Math.sqrt(0.075 * 0.175), within(1e-6));
+    }
+
+    private static Dataset<Row> tokens(String id, int segment, int first, double probability, double other) {
+        return spark.range(1)
+                .selectExpr(
+                        "'" + id + "' AS trajectory_id",
+                        segment + " AS segment_index",
+                        "array(" + first + ", 1) AS response_mask",
+                        "array(CAST(ln(" + probability + ") AS FLOAT), CAST(ln(" + other
+                                + ") AS FLOAT)) AS rollout_log_probs");
+    }
+
+    private static Dataset<Row> experience(String id, int segment, Double reward, String corrected) {
+        return spark.range(1)
+                .selectExpr(
+                        "'" + id + "' AS trajectory_id",
+                        segment + " AS segment_index",
+                        "CAST(" + reward + " AS DOUBLE) AS reward",
+                        "CAST(" + corrected + " AS ARRAY<INT>) AS corrected_mask",
+                        "array(0.5F, 0.25F) AS token_level_rewards",
+                        "array(0.5F, 0.25F) AS advantages",
+                        "array(-0.5F, 0.25F) AS returns",
+                        "CAST(NULL AS ARRAY<FLOAT>) AS values",
+                        "array(CAST(ln(0.5) AS FLOAT), CAST(ln(0.25) AS FLOAT)) AS old_log_probs");
     }
 
     @Test

@@ -1,6 +1,6 @@
 package io.bellows.run;
 
-import static org.apache.spark.sql.functions.lit;
+import static org.apache.spark.sql.functions.udf;
 
 import io.bellows.config.BellowsConfig;
 import io.bellows.stage.RewardDivergence;
@@ -15,9 +15,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.api.java.UDF0;
+import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.storage.StorageLevel;
 
 /** One iteration: what happens to a batch of prompts, from the rollout to the commit that ends it. */
@@ -108,7 +111,7 @@ final class Iteration {
             logProbs.persist(StorageLevel.DISK_ONLY());
         }
         Supplier<Dataset<Row>> table =
-                () -> stages.experience(logProbs, sampled.scores(), klCoef).withColumn("iteration", lit(number));
+                () -> stages.experience(logProbs, sampled.scores(), klCoef).withColumn("iteration", thisIteration());
         ManifestExtras extras = ManifestExtras.NONE
                 .withReads(sampled.reads())
                 .withLeastRows(rows)
@@ -122,6 +125,12 @@ final class Iteration {
         } finally {
             logProbs.unpersist();
         }
+    }
+
+    /** A function that returns the number: as a literal it would be part of the code that Spark generates, and that be compiled anew each time. */
+    private Column thisIteration() {
+        int constant = number;
+        return udf((UDF0<Integer>) () -> constant, DataTypes.IntegerType).apply();
     }
 
     /** The critic learns before the policy does, and alone in its warm-up; the checkpoint holds both. */

@@ -1,7 +1,6 @@
 package io.bellows.stage;
 
 import static org.apache.spark.sql.functions.array;
-import static org.apache.spark.sql.functions.array_contains;
 import static org.apache.spark.sql.functions.arrays_zip;
 import static org.apache.spark.sql.functions.broadcast;
 import static org.apache.spark.sql.functions.col;
@@ -13,10 +12,8 @@ import static org.apache.spark.sql.functions.lit;
 import static org.apache.spark.sql.functions.max;
 import static org.apache.spark.sql.functions.sort_array;
 import static org.apache.spark.sql.functions.struct;
-import static org.apache.spark.sql.functions.sum;
 import static org.apache.spark.sql.functions.transform;
 import static org.apache.spark.sql.functions.when;
-import static org.apache.spark.sql.functions.zip_with;
 
 import io.bellows.config.AlgorithmConfig;
 import io.bellows.trajectory.Schemas;
@@ -33,7 +30,6 @@ import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.expressions.Window;
-import org.apache.spark.sql.expressions.WindowSpec;
 
 /**
  * Log-probs and scores in, experience out: the reward of a trajectory becomes rewards of its tokens, these become advantages within
@@ -51,9 +47,17 @@ public record AdvantageStage(AdvantageEstimator estimator, List<String> rewardKe
 
     private static final List<String> GROUP = List.of("run_id", "iteration", "group_id");
     private static final List<String> ORDER = List.of("sample_index", "segment_index");
-    private static final WindowSpec TRAJECTORY = Window.partitionBy("run_id", "iteration", "group_id", "sample_index")
-            .orderBy("segment_index") // so that sums do not depend on partitions
-            .rowsBetween(Window.unboundedPreceding(), Window.unboundedFollowing());
+    /** What becomes experience as it is, and the mask that normalization reads. */
+    private static final List<String> KEPT = List.of(
+            "trajectory_id",
+            "reward",
+            "old_log_probs",
+            "ref_log_probs",
+            "squared_probabilities",
+            "values",
+            "rollout_is_weights",
+            "corrected_mask",
+            "response_mask");
 
     /** The stage that a configuration describes. */
     public static AdvantageStage of(AlgorithmConfig algorithm) {
@@ -74,7 +78,8 @@ public record AdvantageStage(AdvantageEstimator estimator, List<String> rewardKe
      */
     public Dataset<Row> run(Dataset<Row> logProbs, Dataset<Row> scores, double klCoef) {
         Dataset<Row> scored = logProbs.join(broadcast(rewards(scores)), "trajectory_id");
-        return normalized(estimated(rewarded(scored, klCoef))).select(experience());
+        return normalized(estimated(scored, new GroupEstimates(estimator, klPenalty, klCoef)))
+                .select(experience());
     }
 
     /** The greedy response of a group, where one was sampled, is what its samples are compared with; it is no row of its own. */
@@ -82,82 +87,40 @@ public record AdvantageStage(AdvantageEstimator estimator, List<String> rewardKe
         Column byKey = array(
                 rewardKeys.stream().map(key -> col("rewards").getItem(key)).toArray(Column[]::new));
         Column complete = rewardKeys.isEmpty() ? lit(true) : forall(byKey, reward -> reward.isNotNull());
-        Column greedy = when(col("sample_index").equalTo(TrajectoryKey.GREEDY_BASELINE), col("reward"));
+        Column reward = when(complete, col("reward")); // a row that lacks a reward is absent
+        Column greedy = when(col("sample_index").equalTo(TrajectoryKey.GREEDY_BASELINE), reward);
         Column baseline = estimator.inputs().contains(AdvantageEstimator.Input.BASELINE)
                 ? max(greedy).over(Window.partitionBy("group_id"))
                 : lit(null).cast("double"); // nobody reads it, and it would cost a shuffle
-        return scores.withColumn("reward", when(complete, col("reward"))) // a row that lacks a reward is absent
-                .withColumn("rewards", byKey.cast("array<double>"))
-                .withColumn("baseline", baseline)
-                .select(
-                        "run_id",
-                        "iteration",
-                        "group_id",
-                        "sample_index",
-                        "trajectory_id",
-                        "reward",
-                        "baseline",
-                        "rewards");
+        return scores.select(
+                col("run_id"),
+                col("iteration"),
+                col("group_id"),
+                col("sample_index"),
+                col("trajectory_id"),
+                reward.as("reward"),
+                baseline.as("baseline"),
+                byKey.cast("array<double>").as("rewards"));
     }
 
-    /**
-     * The reward sits on the last sampled token, the penalty of the divergence on every sampled one; the score is their sum. A
-     * trajectory with an empty response has a score and no token; one of which rollout correction left nothing has no score.
-     */
-    private Dataset<Row> rewarded(Dataset<Row> scored, double klCoef) {
-        Column divergence = klPenalty == null
-                ? expr("array_repeat(0D, size(response_mask))")
-                : zip_with(
-                        col("old_log_probs"),
-                        col("ref_log_probs"),
-                        (logProb, refLogProb) -> KlExpressions.value(klPenalty, logProb, refLogProb));
-        return scored.repartition(
-                        GROUP.stream().map(name -> col(name)).toArray(Column[]::new)) // once, for all that follows
-                .withColumn("divergence", divergence)
-                .withColumn(
-                        "penalty",
-                        zip_with(
-                                col("divergence"),
-                                col("response_mask"),
-                                (d, m) -> when(m.equalTo(1), d.multiply(klCoef)).otherwise(0.0)))
-                .withColumn(
-                        "last_segment",
-                        max(when(array_contains(col("response_mask"), 1), col("segment_index")))
-                                .over(TRAJECTORY))
-                .withColumn(
-                        "penalties",
-                        sum(expr("aggregate(penalty, 0D, (sum, p) -> sum + p)")).over(TRAJECTORY))
-                .withColumn(
-                        "rejected",
-                        max("rejected").over(TRAJECTORY).and(col("last_segment").isNull()))
-                .withColumn("score", expr("IF(rejected, NULL, reward - penalties)"))
-                .withColumn(
-                        "last",
-                        expr("IF(segment_index = last_segment,"
-                                + " size(response_mask) - array_position(reverse(response_mask), 1), -1)"))
-                .withColumn(
-                        "token_level_rewards",
-                        expr("transform(penalty, (p, t) -> IF(t = last AND reward IS NOT NULL, reward, 0D) - p)"))
-                .drop("divergence", "penalty", "penalties", "last_segment", "last");
-    }
-
-    /** Members of a group are sorted, so that sums do not depend on partitions. */
-    private Dataset<Row> estimated(Dataset<Row> rewarded) {
-        GroupEstimates estimates = new GroupEstimates(estimator);
-        Stream<String> carried =
-                Arrays.stream(rewarded.columns()).filter(name -> !GROUP.contains(name) && !ORDER.contains(name));
-        Column member = struct(
-                Stream.concat(ORDER.stream(), carried).map(name -> col(name)).toArray(Column[]::new));
+    /** One shuffle brings the members of a group together. They are sorted, so that sums do not depend on partitions. */
+    private static Dataset<Row> estimated(Dataset<Row> scored, GroupEstimates estimates) {
+        Column member = struct(columns(
+                Stream.of(ORDER, KEPT, estimates.inputs()).flatMap(List::stream).distinct()));
         Column inputs = transform(
                 col("members"),
                 row -> struct(estimates.inputs().stream()
                         .map(name -> row.getField(name).as(name))
                         .toArray(Column[]::new)));
-        return rewarded.groupBy("run_id", "iteration", "group_id")
+        return scored.groupBy(columns(GROUP.stream()))
                 .agg(sort_array(collect_list(member)).as("members"))
                 .withColumn("estimates", estimates.of(inputs))
                 .withColumn("pair", explode(arrays_zip(col("members"), col("estimates"))))
                 .select("run_id", "iteration", "group_id", "pair.members.*", "pair.estimates.*");
+    }
+
+    private static Column[] columns(Stream<String> names) {
+        return names.map(name -> col(name)).toArray(Column[]::new);
     }
 
     /** What the whole batch tells is gathered in the order of the keys, so that its sums do not depend on partitions either. */

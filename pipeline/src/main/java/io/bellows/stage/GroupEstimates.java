@@ -4,6 +4,7 @@ import io.bellows.udfs.advantage.AdvantageEstimator;
 import io.bellows.udfs.advantage.AdvantageEstimator.Input;
 import io.bellows.udfs.advantage.Advantages;
 import io.bellows.udfs.advantage.Sample;
+import io.bellows.udfs.loss.KlPenalty;
 import io.bellows.udfs.statistics.Moments;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -19,11 +20,17 @@ import org.apache.spark.sql.types.StructType;
 import scala.collection.Seq;
 
 /**
- * An advantage estimator as a function on the rows of one group.
+ * Rewards of tokens and an advantage estimator, as a function on the rows of one group.
+ *
+ * <p>The reward sits on the last sampled token of a trajectory, the penalty of the divergence on every sampled one; the score is their sum. A
+ * trajectory with an empty response has a score and no token; one of which rollout correction left nothing has no score.
  *
  * @param estimator the estimator
+ * @param klPenalty the divergence from the reference policy that is subtracted from the reward, or null for none
+ * @param klCoef weight of the divergence
  */
-record GroupEstimates(AdvantageEstimator estimator) implements UDF1<Seq<Row>, List<Row>> {
+record GroupEstimates(AdvantageEstimator estimator, KlPenalty klPenalty, double klCoef)
+        implements UDF1<Seq<Row>, List<Row>> {
 
     private static final StructType MOMENTS = new StructType()
             .add("count", DataTypes.LongType)
@@ -32,12 +39,15 @@ record GroupEstimates(AdvantageEstimator estimator) implements UDF1<Seq<Row>, Li
             .add("min", DataTypes.DoubleType)
             .add("max", DataTypes.DoubleType);
     private static final StructType ESTIMATE = new StructType()
+            .add("score", DataTypes.DoubleType)
+            .add("token_level_rewards", DataTypes.createArrayType(DataTypes.DoubleType, false))
             .add("advantages", DataTypes.createArrayType(DataTypes.DoubleType, false))
             .add("returns", DataTypes.createArrayType(DataTypes.DoubleType, false))
             .add("moments", MOMENTS);
 
     /**
-     * Estimates by member of a group, a segment of a trajectory: {@code advantages} before normalization, {@code returns}, and the {@link Moments} of the
+     * Estimates by member of a group, a segment of a trajectory: the {@code score} of the trajectory, null without one, {@code token_level_rewards},
+     * {@code advantages} before normalization, {@code returns}, and the {@link Moments} of the
      * advantages at sampled tokens, null for a member that is absent.
      *
      * @param members an array of structs with the fields of {@link #inputs}, sorted by sample and segment
@@ -57,14 +67,21 @@ record GroupEstimates(AdvantageEstimator estimator) implements UDF1<Seq<Row>, Li
             case SQUARED_PROBABILITIES -> Stream.of("old_log_probs", "squared_probabilities", "rollout_is_weights");
             case REWARDS -> Stream.of("rewards");
         });
-        return Stream.concat(Stream.of("sample_index", "score", "token_level_rewards", "response_mask"), some)
+        Stream<String> divergence = klPenalty == null ? Stream.of() : Stream.of("old_log_probs", "ref_log_probs");
+        return Stream.of(Stream.of("sample_index", "reward", "rejected", "response_mask"), divergence, some)
+                .flatMap(names -> names)
+                .distinct()
                 .toList();
     }
 
     @Override
     public List<Row> call(Seq<Row> members) {
         List<List<Row>> trajectories = trajectories(members);
-        List<Sample> group = trajectories.stream().map(this::sample).toList();
+        List<Rewarded> rewarded = trajectories.stream().map(this::rewarded).toList();
+        List<Sample> group = new ArrayList<>();
+        for (int i = 0; i < rewarded.size(); i++) {
+            group.add(sample(trajectories.get(i), rewarded.get(i)));
+        }
         List<Advantages> estimates = estimator.estimate(group);
         List<Row> rows = new ArrayList<>();
         for (int i = 0; i < group.size(); i++) {
@@ -72,7 +89,7 @@ record GroupEstimates(AdvantageEstimator estimator) implements UDF1<Seq<Row>, Li
             for (Row segment : trajectories.get(i)) {
                 int end = start
                         + segment.getList(segment.fieldIndex("response_mask")).size();
-                rows.add(estimate(group.get(i), estimates.get(i), start, end));
+                rows.add(estimate(rewarded.get(i), group.get(i).isAbsent(), estimates.get(i), start, end));
                 start = end;
             }
         }
@@ -94,23 +111,46 @@ record GroupEstimates(AdvantageEstimator estimator) implements UDF1<Seq<Row>, Li
         return trajectories;
     }
 
-    private static Row estimate(Sample sample, Advantages estimate, int start, int end) {
+    private static Row estimate(Rewarded rewarded, boolean absent, Advantages estimate, int start, int end) {
         double[] advantages = Arrays.copyOfRange(estimate.advantages(), start, end);
-        boolean[] mask = Arrays.copyOfRange(sample.mask(), start, end);
+        boolean[] mask = Arrays.copyOfRange(rewarded.mask, start, end);
         return RowFactory.create(
+                Double.isNaN(rewarded.score) ? null : (Double) rewarded.score,
+                Arrays.copyOfRange(rewarded.rewards, start, end),
                 advantages,
                 Arrays.copyOfRange(estimate.returns(), start, end),
-                sample.isAbsent() ? null : row(Moments.of(advantages, mask)));
+                absent ? null : row(Moments.of(advantages, mask)));
     }
 
-    private Sample sample(List<Row> segments) {
-        Row first = segments.get(0); // what is not said token by token is the same in all
+    /** A trajectory's score, NaN without one, and for each token of all its segments the reward and whether it was sampled. */
+    private record Rewarded(double score, double[] rewards, boolean[] mask) {}
+
+    private Rewarded rewarded(List<Row> segments) {
         double[] ones = joined(segments, "response_mask");
+        double[] rewards = new double[ones.length];
         boolean[] mask = new boolean[ones.length];
-        for (int t = 0; t < mask.length; t++) {
+        double[] policy = klPenalty == null ? null : joined(segments, "old_log_probs");
+        double[] reference = klPenalty == null ? null : joined(segments, "ref_log_probs");
+        double penalties = 0;
+        int last = -1;
+        for (int t = 0; t < ones.length; t++) {
             mask[t] = ones[t] == 1;
+            last = mask[t] ? t : last;
+            double penalty = mask[t] && klPenalty != null ? klCoef * klPenalty.value(policy[t], reference[t]) : 0;
+            penalties += penalty;
+            rewards[t] = 0 - penalty;
         }
-        Sample.Builder sample = Sample.of(orNaN(first.getAs("score")), joined(segments, "token_level_rewards"), mask);
+        double reward = orNaN(segments.get(0).getAs("reward")); // the same in all
+        if (last >= 0 && !Double.isNaN(reward)) {
+            rewards[last] += reward;
+        }
+        boolean rejected = last < 0 && segments.stream().anyMatch(row -> row.<Boolean>getAs("rejected"));
+        return new Rewarded(rejected ? Double.NaN : reward - penalties, rewards, mask);
+    }
+
+    private Sample sample(List<Row> segments, Rewarded rewarded) {
+        Row first = segments.get(0); // what is not said token by token is the same in all
+        Sample.Builder sample = Sample.of(rewarded.score, rewarded.rewards, rewarded.mask);
         for (Input input : estimator.inputs()) {
             switch (input) {
                 case VALUES -> sample.values(joined(segments, "values"));

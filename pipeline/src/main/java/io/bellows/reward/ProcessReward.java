@@ -173,23 +173,42 @@ final class ProcessReward implements RewardFunction {
     }
 
     /**
-     * A running process; its answers come in by a thread, since a read has no time limit. An answer begins with the process's key and the
+     * A running process; questions go out and answers come in by a thread each, since neither a write nor a read has a time limit: a
+     * process that reads nothing takes what its pipe holds, and then a write stands. An answer begins with the process's key and the
      * number of the question: whatever else comes out of it, such as what a library prints, is none.
      */
     private static final class Child {
         private final Process process;
         private final String key;
-        private final BufferedWriter input;
+        private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
         private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
+        private final Thread writer;
         private long questions;
 
         Child(Process process, String key) {
             this.process = process;
             this.key = key;
-            this.input = process.outputWriter(StandardCharsets.UTF_8);
-            Thread reader = new Thread(this::read, "bellows-reward-process");
-            reader.setDaemon(true);
-            reader.start();
+            this.writer = started(this::write, "bellows-reward-questions");
+            started(this::read, "bellows-reward-answers");
+        }
+
+        private static Thread started(Runnable work, String name) {
+            Thread thread = new Thread(work, name);
+            thread.setDaemon(true);
+            thread.start();
+            return thread;
+        }
+
+        private void write() {
+            try (BufferedWriter input = process.outputWriter(StandardCharsets.UTF_8)) {
+                while (true) {
+                    input.write(lines.take());
+                    input.write('\n');
+                    input.flush();
+                }
+            } catch (IOException | InterruptedException e) {
+                // It ended before it read this, which its reader notices, or was killed.
+            }
         }
 
         private void read() {
@@ -208,13 +227,7 @@ final class ProcessReward implements RewardFunction {
         /** The answer to a line, null if there is none in time, {@link #GONE} if there will be none. */
         String ask(String line, Duration patience) throws InterruptedException {
             String prefix = RewardProcess.prefix(key, questions++);
-            try {
-                input.write(line);
-                input.write('\n');
-                input.flush();
-            } catch (IOException e) {
-                return GONE; // it ended before it read this
-            }
+            lines.add(line);
             long end = System.nanoTime() + patience.toNanos();
             for (long left = patience.toNanos(); left > 0; left = end - System.nanoTime()) {
                 String answer = answers.poll(Math.min(left, BETWEEN_LOOKS.toNanos()), TimeUnit.NANOSECONDS);
@@ -235,6 +248,7 @@ final class ProcessReward implements RewardFunction {
         void kill() {
             process.descendants().forEach(ProcessHandle::destroyForcibly);
             process.destroyForcibly();
+            writer.interrupt();
         }
     }
 }

@@ -1,7 +1,9 @@
 package io.bellows.reward;
 
+import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import com.example.Troublesome;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
@@ -9,9 +11,11 @@ import io.bellows.config.InvalidConfigException;
 import io.bellows.config.RewardConfig;
 import io.bellows.reward.RewardOutcome.Status;
 import io.bellows.text.Message;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** What a reward function does in a process of its own costs its trajectory the reward, and no other. */
@@ -67,6 +71,29 @@ class ProcessRewardTest {
                 .as("what the function had started")
                 .isEmpty();
         assertThat(children()).as("all but one were killed").isLessThanOrEqualTo(before + 1);
+    }
+
+    @Test
+    void aProcessThatReadsNothingCostsItsTimeLimitAndNotTheTask() throws Exception {
+        Set<ProcessHandle> before = ProcessHandle.current().children().collect(toSet());
+        WeightedRewards rewards = rewards("troublesome", "process_timeout_s", 2);
+        assertThat(score(rewards, "well").reward()).isEqualTo(12);
+        ProcessHandle stopped = ProcessHandle.current()
+                .children()
+                .filter(child -> !before.contains(child))
+                .findFirst()
+                .orElseThrow();
+        assertThat(new ProcessBuilder("kill", "-STOP", "" + stopped.pid())
+                        .start()
+                        .waitFor())
+                .isZero();
+
+        String more = "well".repeat(1 << 20); // than the pipe to it holds
+        RewardScore late = assertTimeoutPreemptively(Duration.ofSeconds(60), () -> score(rewards, more));
+
+        assertThat(late.status()).isEqualTo(Status.FAILED);
+        assertThat(late.message()).contains("it took longer than 2.0 s and was killed");
+        assertThat(score(rewards, "well").reward()).as("of a new process").isEqualTo(12);
     }
 
     private static long children() {

@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 
 /**
  * The trajectories of one prompt. Each is rolled out by itself; where its environment has a {@link GroupReward} it ends when all of them have
@@ -92,7 +93,10 @@ public final class GroupRollout {
         Rubric rubric = members.get(0).environment().groupRubric();
         List<State> states = members.stream().map(Member::state).toList();
         AtomicReference<List<Score>> scores = new AtomicReference<>();
-        workers.run(() -> scores.set(rubric.scoreGroup(states)), states.get(0).timeLimitNanos())
+        long limit = states.get(0).timeLimitNanos();
+        long start = System.nanoTime();
+        BooleanSupplier isLate = () -> System.nanoTime() - start >= limit;
+        workers.run(() -> scores.set(rubric.scoreGroup(states, isLate)), limit)
                 .thenAccept(ending -> take(ending, rubric, states, scores.get()))
                 .whenComplete((done, failure) -> {
                     if (failure == null) {
@@ -107,7 +111,7 @@ public final class GroupRollout {
         boolean ended = ending == Workers.Ending.DONE;
         List<Score> scores = given;
         if (!ended) {
-            scores = rubric.groupFailed(states, "the rewards of the group did not end in time");
+            scores = rubric.groupTooLate(states);
         } else if (given == null) { // an exception that fails itself when it is asked what happened
             scores = rubric.groupFailed(states, "the rewards of the group failed and cannot say why");
         }

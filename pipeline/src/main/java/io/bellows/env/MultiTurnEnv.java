@@ -256,7 +256,7 @@ public abstract class MultiTurnEnv {
         return groupRubric;
     }
 
-    /** A failed trajectory, and one in which nothing was sampled, stays without a score. */
+    /** A failed trajectory, and one in which nothing was sampled, stays without a score; one whose time is up is unscored. */
     private CompletableFuture<Void> scored(State state, Workers workers) {
         if (state.error() != null || state.trajectory().isEmpty()) {
             return done();
@@ -271,6 +271,7 @@ public abstract class MultiTurnEnv {
         if (rubric.isEmpty()) {
             return done();
         }
+        state.unscored(rubric.tooLate()); // what stays if there is no time: nobody is asked in the rubric's place
         return step(state, workers, running -> {
             long start = System.nanoTime();
             Score score = rubric.score(running);

@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 
 /**
  * Rewards of a trajectory: the weighted sum of the {@link Reward} and {@link GroupReward} methods of an object, which may be the environment
@@ -27,6 +28,7 @@ import java.util.Map;
 public final class Rubric {
 
     private static final JsonMapper JSON = JsonMapper.builder().build();
+    private static final String TOO_LATE = "it did not end within rollout.agent.timeout_s";
 
     /** One method of one object. */
     record Term(Object owner, Handler handler, double weight, Parser parser) {
@@ -110,7 +112,7 @@ public final class Rubric {
         return terms.stream().anyMatch(Term::comparesTrajectories);
     }
 
-    /** Scores a trajectory by itself; never throws for what a method does. */
+    /** Scores a trajectory by itself; never throws for what a method does. What ends after the deadline by an exception cannot say. */
     Score score(State state) {
         Tally tally = new Tally();
         Map<String, Double> metrics = new LinkedHashMap<>();
@@ -127,7 +129,11 @@ public final class Rubric {
             } catch (UnscoredException e) {
                 tally.cannotSay(term.name(), e.getMessage());
             } catch (Throwable e) {
-                tally.fail(term.name(), e.toString());
+                if (state.remainingNanos() <= 0) {
+                    tally.cannotSay(term.name(), TOO_LATE);
+                } else {
+                    tally.fail(term.name(), e.toString());
+                }
             }
             if (term.handler().annotation() instanceof Reward) {
                 tally.record(term.name(), value);
@@ -141,12 +147,13 @@ public final class Rubric {
 
     /**
      * Adds the rewards that compare the trajectories of a prompt to the scores that these have; never throws for what a method does. One that
-     * fails has failed for all of them.
+     * fails has failed for all of them; one that ends by an exception after the deadline cannot say.
      *
      * @param states trajectories with a score, by sample index
+     * @param isLate whether the deadline has passed
      * @return the score of each, in the same order; the states stay as they are
      */
-    List<Score> scoreGroup(List<State> states) {
+    List<Score> scoreGroup(List<State> states, BooleanSupplier isLate) {
         List<Tally> tallies = tallies(states);
         for (Term term : terms) {
             if (!term.comparesTrajectories()) {
@@ -155,7 +162,11 @@ public final class Rubric {
             try {
                 addGroupValues(term, groupValues(term, states), tallies);
             } catch (Throwable e) {
-                fail(term, e.toString(), tallies);
+                if (isLate.getAsBoolean()) {
+                    cannotSay(term, TOO_LATE, tallies);
+                } else {
+                    fail(term, e.toString(), tallies);
+                }
             }
         }
         return scores(states, tallies);
@@ -177,11 +188,39 @@ public final class Rubric {
     }
 
     private static void fail(Term term, String why, List<Tally> tallies) {
+        tallies.forEach(tally -> tally.fail(term.name(), why));
+        withoutValue(term, tallies);
+    }
+
+    private static void cannotSay(Term term, String why, List<Tally> tallies) {
+        tallies.forEach(tally -> tally.cannotSay(term.name(), why));
+        withoutValue(term, tallies);
+    }
+
+    private static void withoutValue(Term term, List<Tally> tallies) {
         for (Tally tally : tallies) {
-            tally.fail(term.name(), why);
             tally.record(term.name(), null);
             tally.add(term.weight(), null);
         }
+    }
+
+    /** The score of a trajectory that there was no time to score. */
+    Score tooLate() {
+        Tally tally = new Tally();
+        for (Term term : terms) {
+            if (term.handler().annotation() instanceof Reward) {
+                tally.cannotSay(term.name(), TOO_LATE);
+                withoutValue(term, List.of(tally));
+            }
+        }
+        return new Score(tally.score(), Map.of());
+    }
+
+    /** The scores of trajectories that there was no time to compare. */
+    List<Score> groupTooLate(List<State> states) {
+        List<Tally> tallies = tallies(states);
+        terms.stream().filter(Term::comparesTrajectories).forEach(term -> cannotSay(term, TOO_LATE, tallies));
+        return scores(states, tallies);
     }
 
     /** The scores of trajectories that could not be compared. */

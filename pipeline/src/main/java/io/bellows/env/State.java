@@ -390,6 +390,11 @@ public final class State {
         score = given;
     }
 
+    /** Until there is a score, and for good where the trajectory was given up before. */
+    synchronized void unscored(Score reason) {
+        score = reason;
+    }
+
     synchronized void addTiming(String phase, double seconds) {
         if (!abandoned) {
             timing.merge(phase, seconds, Double::sum);

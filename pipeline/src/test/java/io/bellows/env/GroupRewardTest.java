@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.offset;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.bellows.reward.RewardOutcome.Status;
 import io.bellows.reward.RewardScore;
+import io.bellows.trajectory.Outcome;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -137,11 +138,35 @@ class GroupRewardTest extends EnvironmentTest {
                     return List.of(1.0);
                 },
                 "4");
-        assertThat(score(states.get(0)).message()).contains("rarity: the rewards of the group did not end in time");
+        assertThat(score(states.get(0)).message()).contains("rarity: it did not end within rollout.agent.timeout_s");
+        assertThat(states.get(0).outcome()).isEqualTo(Outcome.completed("stop"));
         assertThat(workers.abandoned()).isEqualTo(1);
         release.countDown();
         assertThat(over.await(30, TimeUnit.SECONDS)).isTrue();
-        assertThat(score(states.get(0)).status()).isEqualTo(Status.FAILED);
+        assertUnscored(states.get(0));
+    }
+
+    private static void assertUnscored(State state) {
+        assertThat(score(state).status()).isEqualTo(Status.UNSCORED);
+        assertThat(score(state).reward()).isNull();
+        assertThat(score(state).components()).containsEntry("right", 1.0).containsEntry("rarity", null);
+    }
+
+    @Test
+    void oneThatIsInterruptedByItsTimeLimitHasNotFailedItCannotSay() throws Exception {
+        List<State> states = rollOut(
+                within(Duration.ofSeconds(2)),
+                group -> {
+                    try {
+                        new CountDownLatch(1).await();
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                    return List.of();
+                },
+                "4");
+        assertUnscored(states.get(0));
+        assertThat(workers.abandoned()).isZero();
     }
 
     @Test

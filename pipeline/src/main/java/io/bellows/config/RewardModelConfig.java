@@ -34,8 +34,8 @@ public record RewardModelConfig(
     public record Model(
             @Setting(
                     value = "null",
-                    about = "Hugging Face folder, saved for sequence classification with one label; it has the"
-                            + " policy's tokenizer")
+                    about = "Hugging Face folder, saved for sequence classification with one label; with"
+                            + " another tokenizer than the policy's it reads the messages by its own chat template")
             String path)
             implements Serializable {}
 }

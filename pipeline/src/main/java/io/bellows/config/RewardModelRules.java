@@ -4,7 +4,7 @@ import io.bellows.model.Head;
 import io.bellows.model.InvalidModelException;
 import io.bellows.model.ModelConfig;
 import io.bellows.model.Weights;
-import io.bellows.text.Tokenizer;
+import io.bellows.text.ChatTemplate;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -57,18 +57,13 @@ final class RewardModelRules {
                         + shape.maxPositions() + ", a sequence may have " + config.maxSequenceLength()
                         + " tokens; lower data.max_response_length, or take a model for longer sequences");
             }
-            if (policy != null && new File(policy).isDirectory() && !reads(shape, folder, Path.of(policy))) {
-                errors.add("Unsupported " + PATH + " = '" + path + "': it does not know every token of model.path = '"
-                        + policy + "', whose ids it reads; take a reward model with the same tokenizer");
+            if (policy != null
+                    && new File(policy).isDirectory()
+                    && RewardModelInput.of(folder, Path.of(policy)) == RewardModelInput.TEXT) {
+                ChatTemplate.load(folder);
             }
         } catch (InvalidModelException | IOException e) {
             errors.add("Invalid " + PATH + " = '" + path + "': " + e.getMessage());
         }
-    }
-
-    /** The policy may sample any id that its embedding has, not only those of its tokenizer. */
-    private static boolean reads(ModelConfig shape, Path folder, Path policy) throws IOException {
-        return shape.vocabularySize() >= ModelConfig.read(policy).vocabularySize()
-                && Tokenizer.extendsOther(folder, policy);
     }
 }

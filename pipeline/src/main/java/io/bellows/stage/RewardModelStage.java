@@ -6,17 +6,28 @@ import static org.apache.spark.sql.functions.lit;
 import static org.apache.spark.sql.functions.pmod;
 
 import io.bellows.config.BellowsConfig;
+import io.bellows.config.RewardModelInput;
+import io.bellows.data.PromptSchema;
+import io.bellows.model.ModelConfig;
 import io.bellows.resident.ExecutorHost;
 import io.bellows.resident.ExecutorHost.Role;
 import io.bellows.resident.ResidentModel;
 import io.bellows.resident.ResidentSettings;
 import io.bellows.resident.WeightsRef;
+import io.bellows.text.ChatTokenizer;
+import io.bellows.text.GenerationPrompt;
+import io.bellows.text.Message;
 import io.bellows.training.MicroBatching;
 import io.bellows.training.Passes;
+import io.bellows.training.TrainingSequence;
+import java.io.IOException;
 import java.io.Serializable;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.apache.spark.api.java.function.MapPartitionsFunction;
 import org.apache.spark.sql.Dataset;
@@ -28,17 +39,25 @@ import org.apache.spark.sql.types.StructType;
 
 /**
  * Trajectories in, the same with what a reward model says of each out: the number of a sequence-classification head at the last token. It
- * reads the ids that the policy sampled, so it shares the policy's tokenizer and chat template. Of a trajectory of several segments it reads
- * the last one, which holds the conversation as it ended.
+ * reads the ids that the policy sampled where they mean the same to it, else the messages up to the policy's last one, by its own chat
+ * template and tokenizer. Of a trajectory of several segments it reads the last one, which holds the conversation as it ended.
  *
  * @param runId the run
  * @param resident how executors set models up
  * @param model the reward model
+ * @param input what it is given
+ * @param longest the most tokens that it takes
  * @param microBatching how the trajectories are cut
  * @param partitions tasks, as a rule one per executor
  */
 public record RewardModelStage(
-        String runId, ResidentSettings resident, WeightsRef model, MicroBatching microBatching, int partitions)
+        String runId,
+        ResidentSettings resident,
+        WeightsRef model,
+        RewardModelInput input,
+        int longest,
+        MicroBatching microBatching,
+        int partitions)
         implements Serializable {
 
     /** The column that is added; null where the model was not asked. */
@@ -53,14 +72,23 @@ public record RewardModelStage(
      * @return the stage, or null without a reward model
      */
     public static RewardModelStage of(BellowsConfig config, String runId, int partitions) {
-        return config.rewardModel().enable()
-                ? new RewardModelStage(
-                        runId,
-                        ResidentSettings.of(config),
-                        WeightsRef.initial(config.rewardModel().model().path()),
-                        MicroBatching.of(config.rewardModelLimit()),
-                        partitions)
-                : null;
+        if (!config.rewardModel().enable()) {
+            return null;
+        }
+        Path folder = Path.of(config.rewardModel().model().path());
+        try {
+            return new RewardModelStage(
+                    runId,
+                    ResidentSettings.of(config),
+                    WeightsRef.initial(folder.toString()),
+                    RewardModelInput.of(folder, Path.of(config.model().path())),
+                    ModelConfig.read(folder).maxPositions(),
+                    MicroBatching.of(config.rewardModelLimit()),
+                    partitions);
+        } catch (IOException e) {
+            throw new UncheckedIOException(
+                    "Cannot read the tokenizer of reward_model.model.path = '" + folder + "': " + e.getMessage(), e);
+        }
     }
 
     /**
@@ -89,25 +117,46 @@ public record RewardModelStage(
                 last.set(last.size() - 1, row);
             }
         });
+        Double[] scores = new Double[first.size()];
         int[] asked = IntStream.range(0, first.size())
                 .filter(i -> isAsked(first.get(i), last.get(i)))
                 .toArray();
-        Double[] scores = new Double[first.size()];
         if (asked.length > 0) {
-            ResidentModel resident = ExecutorHost.model(runId, Role.REWARD_MODEL, model, this.resident);
-            float[] given = Passes.whole(
-                    IntStream.of(asked)
-                            .mapToObj(i -> TrainingRows.read(last.get(i)))
-                            .toList(),
-                    microBatching,
-                    sequences -> resident.decoder().scores(resident.weights(), sequences));
-            for (int i = 0; i < asked.length; i++) {
-                scores[asked[i]] = (double) given[i];
-            }
+            ask(ExecutorHost.model(runId, Role.REWARD_MODEL, model, resident), asked, last, scores);
         }
         return IntStream.range(0, first.size())
                 .mapToObj(i -> with(first.get(i), scores[i]))
                 .iterator();
+    }
+
+    private void ask(ResidentModel asked, int[] candidates, List<Row> rows, Double[] scores) {
+        List<TrainingSequence> sequences = new ArrayList<>();
+        List<Integer> places = new ArrayList<>();
+        for (int place : candidates) {
+            TrainingSequence sequence = input == RewardModelInput.POLICY_IDS
+                    ? TrainingRows.read(rows.get(place))
+                    : encoded(rows.get(place), asked.tokenizer(model, Map.of()));
+            if (sequence.promptIds().length + sequence.responseIds().length <= longest) {
+                sequences.add(sequence);
+                places.add(place);
+            }
+        }
+        float[] given =
+                Passes.whole(sequences, microBatching, batch -> asked.decoder().scores(asked.weights(), batch));
+        for (int i = 0; i < given.length; i++) {
+            scores[places.get(i)] = (double) given[i];
+        }
+    }
+
+    /** The conversation in the reward model's own ids, to the end of the policy's last message. */
+    private static TrainingSequence encoded(Row row, ChatTokenizer text) {
+        List<Message> messages = new ArrayList<>(PromptSchema.messages(row, "prompt"));
+        messages.addAll(PromptSchema.messages(row, "completion"));
+        while (!messages.get(messages.size() - 1).role().equals("assistant")) {
+            messages.remove(messages.size() - 1); // what the environment said last, which the policy never read
+        }
+        int[] ids = text.encode(messages, null, GenerationPrompt.NONE).ids();
+        return TrainingSequence.lesson(row.getAs("trajectory_id"), ids, new int[0], new boolean[0]);
     }
 
     /** Not of what failed, of what has a score already, and of what ends in a prompt, which may be longer than the model takes. */

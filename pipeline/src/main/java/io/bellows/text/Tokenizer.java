@@ -7,9 +7,11 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -37,17 +39,29 @@ public final class Tokenizer implements AutoCloseable {
     private final int[] stopIds;
     private final boolean addsBos;
 
+    /** Texts in which tokenizers differ: scripts, digits, blanks, code, composed and decomposed characters. */
+    private static final List<String> PROBES = List.of(
+            "The quick brown fox jumps over the lazy dog's 12345678.90 boxes, don't you think?",
+            "Le c\u0153ur d\u00e9\u00e7u, gr\u00fc\u00dfe, \u0159e\u010d, e\u0301 \ufb01n \u2026 \u00bd \u20ac5",
+            "\u4e2d\u6587\u5206\u8bcd \u65e5\u672c\u8a9e\u306e\u6587 \ud55c\uad6d\uc5b4 \u0420\u0443\u0441\u0441\u043a\u0438\u0439"
+                    + " \u0627\u0644\u0639\u0631\u0628\u064a\u0629 \u0939\u093f\u0928\u094d\u0926\u0940 \ud83d\ude80",
+            "  for (int i = 0; i < 10; i++) {\n\t\tx[i] += 1e-3;\n\n    }\r\n",
+            "\\boxed{x^2 + \\frac{1}{2}} <think>\n\n</think> <|im_start|>user {\"name\": \"a_b\"}");
+
     /**
-     * Tells whether one tokenizer has every token of another, under the same id.
+     * Tells whether ids of one tokenizer mean the same to another: it has every token of the first under the same id, and both encode texts
+     * that tell tokenizers apart to the same ids. Files and classes may differ.
      *
-     * @param folder the folder of the one
-     * @param other the folder of the other
-     * @throws IOException if a file is missing or no JSON
+     * @param folder the folder of the one that is to read ids
+     * @param other the folder of the one whose ids they are
+     * @throws IOException if a file is missing or damaged
      */
-    public static boolean extendsOther(Path folder, Path other) throws IOException {
-        Map<String, Integer> own = vocabulary(TokenizerFiles.read(folder).tokenizer());
-        Map<String, Integer> others = vocabulary(TokenizerFiles.read(other).tokenizer());
-        return own.entrySet().containsAll(others.entrySet());
+    public static boolean readsIdsOf(Path folder, Path other) throws IOException {
+        try (Tokenizer reader = load(folder);
+                Tokenizer writer = load(other)) {
+            return reader.ids.entrySet().containsAll(writer.ids.entrySet())
+                    && PROBES.stream().allMatch(text -> Arrays.equals(reader.encode(text), writer.encode(text)));
+        }
     }
 
     private Tokenizer(TokenizerFiles files) throws IOException {

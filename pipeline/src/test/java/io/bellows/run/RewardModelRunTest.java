@@ -6,6 +6,7 @@ import io.bellows.SparkTest;
 import io.bellows.config.BellowsConfig;
 import io.bellows.config.InvalidConfigException;
 import io.bellows.config.Purpose;
+import io.bellows.config.RewardModelInput;
 import io.bellows.model.GoldenModel;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -86,11 +87,25 @@ class RewardModelRunTest extends SparkTest {
                 .singleElement()
                 .asString()
                 .contains("set reward_model.micro_batch_size_per_gpu");
-        Path tokenizer = folder.resolve("reward-model/tokenizer.json");
+    }
+
+    @Test
+    void oneWithAnotherTokenizerReadsTextAndSoNeedsAChatTemplate() throws IOException {
+        String named = rewardModel();
+        Path model = folder.resolve("reward-model");
+        Path policy = GoldenModel.named("qwen2").folder();
+        assertThat(RewardModelInput.of(model, policy)).isEqualTo(RewardModelInput.POLICY_IDS);
+
+        Path tokenizer = model.resolve("tokenizer.json");
         Files.writeString(tokenizer, Files.readString(tokenizer).replaceFirst("\"content\":\\s*\"", "$0other"));
-        assertThat(errors("reward_model.enable=true", ASKED, "reward_model.model.path=" + tokenizer.getParent()))
+        assertThat(RewardModelInput.of(model, policy)).isEqualTo(RewardModelInput.TEXT);
+        assertThat(errors("reward_model.enable=true", ASKED, named)).isEmpty();
+
+        Path settings = model.resolve("tokenizer_config.json");
+        Files.writeString(settings, Files.readString(settings).replace("chat_template", "no_template"));
+        assertThat(errors("reward_model.enable=true", ASKED, named))
                 .singleElement()
                 .asString()
-                .contains("it does not know every token of model.path");
+                .contains("Invalid reward_model.model.path", "template");
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.bellows.SparkTest;
 import io.bellows.config.RewardConfig;
+import io.bellows.config.RewardModelInput;
 import io.bellows.engine.Admission;
 import io.bellows.model.Activations;
 import io.bellows.model.ComputeType;
@@ -16,6 +17,8 @@ import io.bellows.reward.RewardOutcome.Status;
 import io.bellows.reward.RewardRegistry;
 import io.bellows.reward.RewardScore;
 import io.bellows.reward.WeightedRewards;
+import io.bellows.text.ChatTokenizer;
+import io.bellows.text.GenerationPrompt;
 import io.bellows.text.Message;
 import io.bellows.training.MicroBatching;
 import io.bellows.trajectory.Outcome;
@@ -25,6 +28,7 @@ import io.bellows.trajectory.Table;
 import io.bellows.trajectory.Tokens;
 import io.bellows.trajectory.Trajectory;
 import io.bellows.trajectory.TrajectoryKey;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -86,13 +90,17 @@ class RewardModelStageTest extends SparkTest {
     }
 
     private Map<Integer, Row> scores(GoldenModel golden, MicroBatching batching) {
+        return scores(golden, batching, RewardModelInput.POLICY_IDS, 64);
+    }
+
+    private Map<Integer, Row> scores(GoldenModel golden, MicroBatching batching, RewardModelInput input, int longest) {
         golden.saveRewardModel(folder, TOKEN);
         WeightedRewards rewards = RewardRegistry.standard()
                 .create(List.of(
                         new RewardConfig.Function("reward_model", 2, Map.of()),
                         new RewardConfig.Function("format_match", 1, Map.of("pattern", "answer"))));
         RewardModelStage model =
-                new RewardModelStage(RUN, SETTINGS, WeightsRef.initial(folder.toString()), batching, 2);
+                new RewardModelStage(RUN, SETTINGS, WeightsRef.initial(folder.toString()), input, longest, batching, 2);
         Dataset<Row> trajectories = spark.createDataset(rows, Encoders.row(Schemas.struct(Table.TRAJECTORIES)))
                 .repartition(3);
         Map<Integer, Row> byPosition = new HashMap<>();
@@ -146,5 +154,29 @@ class RewardModelStageTest extends SparkTest {
         assertThat(scores.get(2).<Double>getAs("reward")).isEqualTo(7);
         assertThat(scores.get(3).<Double>getAs("reward")).isNull();
         assertThat(scores.get(3).<String>getAs("message")).contains("reward_model: the reward model was not asked");
+    }
+
+    @Test
+    void whereIdsMeanSomethingElseToItItReadsTheMessagesInItsOwnAndTheLastWordIsThePolicys() throws IOException {
+        GoldenModel golden = GoldenModel.named("qwen2");
+        int[] own;
+        try (ChatTokenizer text = ChatTokenizer.load(golden.folder(), Map.of())) {
+            List<Message> messages = List.of(Message.of("user", "question"), Message.of("assistant", "answer"));
+            own = text.encode(messages, null, GenerationPrompt.NONE).ids();
+        }
+        add(0, 0, new int[] {5, 6, 7, 8}, 2, ENDED, null);
+        add(1, 0, own, 2, ENDED, null);
+        Row first = scores(golden, MicroBatching.byRows(2), RewardModelInput.TEXT, 64)
+                .get(0);
+        ExecutorHost.release(RUN);
+        Map<Integer, Row> byIds = scores(golden, MicroBatching.byRows(2));
+
+        assertThat(first.<Double>getAs("reward"))
+                .isEqualTo(byIds.get(1).<Double>getAs("reward"))
+                .isNotEqualTo(byIds.get(0).<Double>getAs("reward"));
+        Row tooLong = scores(golden, MicroBatching.byRows(2), RewardModelInput.TEXT, own.length - 1)
+                .get(0);
+        assertThat(tooLong.<Double>getAs("reward")).isNull();
+        assertThat(tooLong.<String>getAs("message")).contains("the reward model was not asked");
     }
 }

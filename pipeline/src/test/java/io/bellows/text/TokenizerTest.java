@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -140,5 +144,42 @@ class TokenizerTest {
         assertThatThrownBy(() -> Tokenizer.load(folder))
                 .isInstanceOf(IOException.class)
                 .hasMessageStartingWith("Invalid tokenizer " + folder.resolve("tokenizer.json"));
+    }
+
+    private static Path copy(Path folder, UnaryOperator<ObjectNode> change) throws IOException {
+        Files.createDirectories(folder);
+        JsonMapper json = new JsonMapper();
+        ObjectNode original = (ObjectNode)
+                json.readTree(Golden.tokenizerFolder().resolve("tokenizer.json").toFile());
+        json.writerWithDefaultPrettyPrinter()
+                .writeValue(folder.resolve("tokenizer.json").toFile(), change.apply(original));
+        return folder;
+    }
+
+    @Test
+    void whetherIdsMeanTheSameIsSeenInWhatIsEncodedAndNotInFiles(@TempDir Path folder) throws IOException {
+        Path known = Golden.tokenizerFolder();
+        Path rewritten = copy(folder.resolve("rewritten"), same -> same);
+        assertThat(rewritten.resolve("tokenizer.json"))
+                .content()
+                .isNotEqualTo(Files.readString(known.resolve("tokenizer.json")));
+        assertThat(Tokenizer.readsIdsOf(rewritten, known)).isTrue();
+
+        Path larger = copy(folder.resolve("larger"), json -> {
+            ObjectNode added = (ObjectNode) json.path("added_tokens").get(0).deepCopy();
+            ((ArrayNode) json.path("added_tokens"))
+                    .add(added.put("content", "<|score|>").put("id", 1024));
+            return json;
+        });
+        assertThat(Tokenizer.readsIdsOf(larger, known)).isTrue();
+        assertThat(Tokenizer.readsIdsOf(known, larger)).isFalse();
+
+        Path otherwise = copy(folder.resolve("otherwise"), json -> {
+            ((ArrayNode) json.path("model").path("merges")).remove(0);
+            return json;
+        });
+        assertThat(Tokenizer.readsIdsOf(otherwise, known))
+                .as("the same names of ids, other ids of texts")
+                .isFalse();
     }
 }

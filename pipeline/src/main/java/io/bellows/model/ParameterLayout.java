@@ -21,6 +21,8 @@ record ParameterLayout(List<Slot> slots) {
     /** Bias of a value head, in the last place. */
     static final String VALUE_BIAS = "score.bias";
 
+    private static final long MOST_ELEMENTS = Integer.MAX_VALUE / Float.BYTES;
+
     /**
      * One place of the weight list.
      *
@@ -37,13 +39,16 @@ record ParameterLayout(List<Slot> slots) {
         /**
          * Number of scalars.
          *
-         * @throws InvalidModelException if they are more than an array holds
+         * @throws InvalidModelException if they take more memory, as fp32, than a buffer of the JVM reaches
          */
         int elements() {
             long elements = shape.size();
-            if (elements > Integer.MAX_VALUE) {
-                throw new InvalidModelException("Unsupported tensor " + name + " of shape " + shape + ": " + elements
-                        + " elements, supported are at most " + Integer.MAX_VALUE);
+            if (elements > MOST_ELEMENTS) {
+                throw new InvalidModelException(String.format(
+                        "Unsupported tensor %s of shape %s: its %d numbers take %d bytes in fp32, in which weights are kept,"
+                                + " and a tensor has at most 2 GiB (%d numbers); take a model with a smaller vocabulary"
+                                + " or hidden size",
+                        name, shape, elements, elements * Float.BYTES, MOST_ELEMENTS));
             }
             return (int) elements;
         }

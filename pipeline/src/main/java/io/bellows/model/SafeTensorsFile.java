@@ -214,8 +214,8 @@ record SafeTensorsFile(Path path, long dataStart, Map<String, Entry> entries, Ma
         }
         long length = entry.end - entry.begin;
         if (length > Integer.MAX_VALUE) {
-            throw new InvalidModelException(
-                    "Unsupported tensor " + name + " in " + path + ": " + length + " bytes are more than 2 GiB");
+            throw new InvalidModelException("Unsupported tensor " + name + " in " + path + ": it has " + length
+                    + " bytes, supported are at most 2 GiB; save the model with a tensor for each matrix");
         }
         try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
             return channel.map(FileChannel.MapMode.READ_ONLY, dataStart + entry.begin, length)

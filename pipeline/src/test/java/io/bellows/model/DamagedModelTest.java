@@ -8,6 +8,7 @@ import ai.djl.Device;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A model folder damaged in every way we could think of: each an error that says where and what, never a crash. */
@@ -360,6 +362,33 @@ class DamagedModelTest {
                 .isInstanceOf(InvalidModelException.class)
                 .hasMessageMatching("(?s)(Cannot|Invalid|Unsupported) .*");
         damage.message.forEach(thrown::hasMessageContaining);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"BF16, 2", "F32, 4"})
+    void aTensorBeyondTwoGigabytesIsRefusedByNameWithSizeAndRemedyBeforeAnythingIsAllocated(String type, int width)
+            throws IOException {
+        TensorBytes.copy(GoldenModel.named("qwen2").folder(), folder);
+        long rows = (1L << 29) / 64;
+        ObjectNode config = (ObjectNode) TensorBytes.json(folder.resolve(CONFIG));
+        TensorBytes.JSON.writeValue(folder.resolve(CONFIG).toFile(), config.put("vocab_size", rows));
+        ObjectNode header = TensorBytes.JSON.createObjectNode();
+        ObjectNode embedding = header.putObject(EMBEDDING).put("dtype", type);
+        embedding.putArray("shape").add(rows).add(64);
+        embedding.putArray("data_offsets").add(0).add(rows * 64 * width);
+        byte[] json = TensorBytes.JSON.writeValueAsBytes(header);
+        TensorBytes.write(folder.resolve(WEIGHTS), json, new byte[0]);
+        try (RandomAccessFile sparse =
+                new RandomAccessFile(folder.resolve(WEIGHTS).toFile(), "rw")) {
+            sparse.setLength(8 + json.length + rows * 64 * width);
+        }
+
+        assertThatThrownBy(() -> Weights.check(folder, Head.TOKENS))
+                .isInstanceOf(InvalidModelException.class)
+                .hasMessageContaining("Unsupported tensor " + EMBEDDING + " of shape (" + rows + ", 64)")
+                .hasMessageContaining("take 2147483648 bytes in fp32")
+                .hasMessageContaining("at most 2 GiB (536870911 numbers); take a model with a smaller vocabulary");
+        assertThatThrownBy(() -> Weights.load(kernels, folder).close()).hasMessageContaining("2147483648 bytes");
     }
 
     @Test

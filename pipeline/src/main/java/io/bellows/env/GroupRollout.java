@@ -47,12 +47,14 @@ public final class GroupRollout {
      *
      * @param environment an environment for this trajectory alone
      * @param state a trajectory that has not begun
+     * @param ended is told when the trajectory asks the model and its environment nothing more, though it may wait for others of its prompt
      * @return the state once all is done; fails only if the model is of no use any more
      */
     @SuppressWarnings("FutureReturnValueIgnored") // the inner future is composed at the end
-    public CompletableFuture<State> rollout(MultiTurnEnv environment, State state) {
+    public CompletableFuture<State> rollout(MultiTurnEnv environment, State state, Runnable ended) {
         return environment
                 .rollout(state, model, workers)
+                .whenComplete((done, failure) -> ended.run())
                 .handle((done, failure) -> {
                     if (failure != null) {
                         compared.completeExceptionally(failure); // the others need not wait

@@ -35,6 +35,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
@@ -46,6 +47,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.spark.TaskContext;
@@ -74,7 +76,8 @@ final class RolloutTask {
     private final Queue<Prompt> prompts = new ArrayDeque<>();
     private final Queue<Running> inOrder = new ArrayDeque<>();
     private final Set<CompletableFuture<State>> open = new HashSet<>();
-    private final BlockingQueue<Running> ended = new LinkedBlockingQueue<>();
+    private final AtomicInteger active = new AtomicInteger(); // of these, not those that wait to be compared
+    private final BlockingQueue<Optional<Running>> news = new LinkedBlockingQueue<>(); // one has ended, or makes room
     private final Queue<Row> ready = new ArrayDeque<>();
 
     RolloutTask(RolloutStage stage, int iteration, WeightsRef weights) {
@@ -124,7 +127,8 @@ final class RolloutTask {
                     throw new NoSuchElementException();
                 }
                 while (ready.isEmpty()) {
-                    ready.addAll(rowsOf(take()));
+                    take().ifPresent(running -> ready.addAll(rowsOf(running)));
+                    openMore();
                 }
                 return ready.remove();
             }
@@ -191,9 +195,9 @@ final class RolloutTask {
     private boolean hasRoom(Prompt next) {
         int slots = stage.resident().slots();
         if (stage.servers() != null) {
-            return open.isEmpty() || open.size() + next.attempts().size() <= slots;
+            return active.get() == 0 || active.get() + next.attempts().size() <= slots;
         }
-        return open.size() < Math.max(stage.environments().agent().numWorkers(), 2 * slots);
+        return active.get() < Math.max(stage.environments().agent().numWorkers(), 2 * slots);
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // what failed is taken from the queue
@@ -211,14 +215,22 @@ final class RolloutTask {
             MultiTurnEnv environment = create(environments.named(prompt.environment()), prompt.example());
             boolean isBaseline = id.sampleIndex() == TrajectoryKey.GREEDY_BASELINE; // no sample of the group
             GroupRollout compared = isBaseline ? new GroupRollout(1, model, workers) : group;
-            Running running = new Running(prompt, id.sampleIndex(), compared.rollout(environment, state));
+            active.incrementAndGet();
+            Running running =
+                    new Running(prompt, id.sampleIndex(), compared.rollout(environment, state, this::makeRoom));
             open.add(running.rollout());
             if (ordered) {
                 inOrder.add(running);
             } else {
-                running.rollout().whenComplete((done, failure) -> ended.add(running));
+                running.rollout().whenComplete((done, failure) -> news.add(Optional.of(running)));
             }
         }
+    }
+
+    /** What waits for the others of its prompt keeps no place among those that run at once. */
+    private void makeRoom() {
+        active.decrementAndGet();
+        news.add(Optional.empty());
     }
 
     /** An environment; one that cannot be made fails its trajectory, as if its setup had thrown. */
@@ -245,15 +257,15 @@ final class RolloutTask {
 
     // ---- rows out
 
-    private Running take() {
+    /** One that has ended, or nothing when there is room for another. */
+    private Optional<Running> take() {
         if (workers.isOverrun()) {
             throw new IllegalStateException("Cannot roll out: " + workers.abandoned()
                     + " steps of environments go on after their deadline and an interruption; make them end when their"
                     + " thread is interrupted");
         }
         try {
-            Running next = ordered ? inOrder.remove() : ended.take();
-            return next;
+            return ordered ? Optional.of(inOrder.remove()) : news.take();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("Cannot roll out: the task was interrupted", e);

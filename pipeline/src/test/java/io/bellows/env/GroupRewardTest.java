@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
@@ -65,7 +66,7 @@ class GroupRewardTest extends EnvironmentTest {
         List<CompletableFuture<State>> rollouts = new ArrayList<>();
         for (int sample = answers.length - 1; sample >= 0; sample--) {
             State state = state(limits, sample, example(JsonNodeFactory.instance.objectNode()));
-            rollouts.add(0, group.rollout(new Compared(comparison), state));
+            rollouts.add(0, group.rollout(new Compared(comparison), state, () -> {}));
         }
         List<State> states = new ArrayList<>();
         for (CompletableFuture<State> rollout : rollouts) {
@@ -172,7 +173,8 @@ class GroupRewardTest extends EnvironmentTest {
     @Test
     void withoutAnyATrajectoryDoesNotWaitForOthers() throws Exception {
         GroupRollout group = new GroupRollout(2, saying("4"), workers);
-        State first = group.rollout(new SingleTurnEnv() {}, state(ROOMY)).get(30, TimeUnit.SECONDS);
+        State first =
+                group.rollout(new SingleTurnEnv() {}, state(ROOMY), () -> {}).get(30, TimeUnit.SECONDS);
         assertThat(first.isCompleted()).isTrue();
     }
 
@@ -184,12 +186,15 @@ class GroupRewardTest extends EnvironmentTest {
                 : never);
         GroupRollout group = new GroupRollout(2, model, workers);
         Function<List<State>, List<Double>> none = states -> List.of();
-        CompletableFuture<State> waiting = group.rollout(new Compared(none), state(ROOMY));
+        AtomicInteger ended = new AtomicInteger();
+        CompletableFuture<State> waiting = group.rollout(new Compared(none), state(ROOMY), ended::incrementAndGet);
         State other = state(ROOMY, 2, example(JsonNodeFactory.instance.objectNode()));
-        CompletableFuture<State> lost = group.rollout(new Compared(none), other);
+        CompletableFuture<State> lost = group.rollout(new Compared(none), other, ended::incrementAndGet);
+        assertThat(waiting).isNotDone();
         never.completeExceptionally(new IllegalStateException("the engine is closed"));
         assertThatThrownBy(() -> lost.get(30, TimeUnit.SECONDS)).hasRootCauseMessage("the engine is closed");
         assertThatThrownBy(() -> waiting.get(30, TimeUnit.SECONDS)).hasRootCauseMessage("the engine is closed");
+        assertThat(ended).hasValue(2);
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.bellows.stage;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.example.TakingTurns;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -66,10 +67,31 @@ class RolloutStageTest extends SparkTest {
 
     private static Dataset<Row> rollOut(
             EnvironmentSettings environments, String tools, int samples, int maxTokens, ResidentSettings settings) {
-        Row prompt = RowFactory.create(
-                "file:0", 0L, "test", List.of(PromptSchema.row(COUNT)), null, null, "{}", tools, 10, 0);
-        Dataset<Row> prompts = spark.createDataFrame(
-                List.of(prompt), PromptSchema.PROMPT.add("position", DataTypes.IntegerType, false));
+        return rollOut(environments, tools, 1, samples, maxTokens, settings);
+    }
+
+    private static Dataset<Row> rollOut(
+            EnvironmentSettings environments,
+            String tools,
+            int count,
+            int samples,
+            int maxTokens,
+            ResidentSettings settings) {
+        List<Row> rows = IntStream.range(0, count)
+                .mapToObj(position -> RowFactory.create(
+                        "file:" + position,
+                        0L,
+                        "test",
+                        List.of(PromptSchema.row(COUNT)),
+                        null,
+                        null,
+                        "{}",
+                        tools,
+                        10,
+                        position))
+                .toList();
+        Dataset<Row> prompts =
+                spark.createDataFrame(rows, PromptSchema.PROMPT.add("position", DataTypes.IntegerType, false));
         RolloutSampling sampling = new RolloutSampling(
                 samples, RolloutSampling.Baseline.NONE, 1, -1, 1, 0, maxTokens, List.of(), 7, new HashMap<>());
         return new RolloutStage(RUN, settings, sampling, environments, 1).run(prompts, 1, WEIGHTS);
@@ -118,6 +140,26 @@ class RolloutStageTest extends SparkTest {
                             lengths.stream().map(length -> length / most).toList());
             ExecutorHost.release(RUN);
         }
+    }
+
+    @Test
+    void whatWaitsForTheOthersOfItsPromptKeepsNoPlaceAmongThoseThatRunAtOnce() {
+        ObjectNode turns = new JsonMapper().createObjectNode();
+        turns.putObject("rollout")
+                .putObject("agent")
+                .put("default_agent_loop", "taking_turns")
+                .put("num_workers", 2);
+        EnvironmentSettings environments = EnvironmentSettings.of(BellowsConfig.fromResolved(turns));
+        ResidentSettings oneSlot =
+                new ResidentSettings(128, 1, 64, Admission.CONTINUOUS, 1, ComputeType.FLOAT32, Activations.KEEP);
+
+        List<Row> rows = rollOut(environments, null, TakingTurns.PROMPTS, TakingTurns.SAMPLES, 5, oneSlot)
+                .collectAsList();
+
+        assertThat(rows).hasSize(TakingTurns.PROMPTS * TakingTurns.SAMPLES);
+        assertThat(rows)
+                .allSatisfy(row -> assertThat(row.<Row>getAs("score").<Double>getAs("reward"))
+                        .isEqualTo(2.0));
     }
 
     @Test

@@ -45,7 +45,8 @@ final class EvalCommand extends Subcommand {
     @Option(
             names = "--model",
             paramLabel = "DIR",
-            description = "Hugging Face folder (model.path); with --server its tokenizer is enough.")
+            description =
+                    "Hugging Face folder (model.path); with --server its tokenizer and chat template are enough, of whatever model.")
     private Path model;
 
     @Option(
@@ -116,7 +117,7 @@ final class EvalCommand extends Subcommand {
 
     @Override
     ObjectNode run(Console console) throws Exception {
-        BellowsConfig config = arguments.load(Purpose.EVAL, overrides());
+        BellowsConfig config = arguments.load(servers.isEmpty() ? Purpose.EVAL : Purpose.EVAL_OF_SERVERS, overrides());
         Servers asked = servers.isEmpty() ? null : askedServers();
         LogFile.in(output.toAbsolutePath());
         EvaluationReport report;

@@ -7,5 +7,12 @@ public enum Purpose {
     /** Supervised fine-tuning: {@code bellows sft}. */
     SFT,
     /** Evaluation of a model: {@code bellows eval}. */
-    EVAL
+    EVAL,
+    /** Evaluation of a model behind servers: of {@code model.path} only the tokenizer and the chat template are read. */
+    EVAL_OF_SERVERS;
+
+    /** Whether it answers prompts and learns nothing. */
+    public boolean evaluates() {
+        return this == EVAL || this == EVAL_OF_SERVERS;
+    }
 }

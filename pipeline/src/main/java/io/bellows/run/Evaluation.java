@@ -5,6 +5,7 @@ import static org.apache.spark.sql.functions.col;
 
 import io.bellows.client.Servers;
 import io.bellows.config.BellowsConfig;
+import io.bellows.config.Purpose;
 import io.bellows.data.PromptDataset;
 import io.bellows.env.EnvironmentSettings;
 import io.bellows.resident.ExecutorHost;
@@ -66,7 +67,7 @@ public final class Evaluation {
      * Prepares an evaluation.
      *
      * @param spark the session
-     * @param config a configuration checked for {@link io.bellows.config.Purpose#EVAL}
+     * @param config a configuration checked for {@link Purpose#EVAL}, or {@link Purpose#EVAL_OF_SERVERS}
      * @param servers who answers, or null for the model of {@code model.path}
      * @param progress told how it goes
      */
@@ -85,12 +86,18 @@ public final class Evaluation {
      */
     public EvaluationReport run() {
         Cluster.requireUsable(spark);
+        // Servers have the model, and only they know what it takes.
+        String memory = servers == null ? MemoryCheck.of(spark, config, Purpose.EVAL, progress) : null;
         try (RunDirectory run = RunDirectory.start(spark, config);
                 PromptDataset prompts = TrainLoop.load(
                         spark, config, config.data().valFiles(), config.data().valMaxSamples())) {
             requireSameModel(run);
             progress.message("data: " + prompts.report().summary());
-            progress.header(facts(run, prompts));
+            Map<String, String> facts = facts(run, prompts);
+            if (memory != null) {
+                facts.put("memory", memory);
+            }
+            progress.header(facts);
             WeightedRewards rewards = RewardRegistry.standard().create(config.rewardFunctions());
             try {
                 rollOut(run, prompts);

@@ -154,7 +154,7 @@ public final class MemoryCheck {
         if (budget >= config.maxSequenceLength()) {
             saving("actor.ppo_max_token_len_per_gpu=" + budget).ifPresent(remedies::add);
         }
-        if (purpose == Purpose.TRAIN && config.rollout().maxNumSeqs() > 1) {
+        if (purpose != Purpose.SFT && config.rollout().maxNumSeqs() > 1) {
             saving("rollout.max_num_seqs=" + config.rollout().maxNumSeqs() / 2).ifPresent(remedies::add);
         }
         return remedies.isEmpty() ? "take a smaller model, or more executors" : String.join(", ", remedies);

@@ -50,7 +50,8 @@ public record MemoryPlan(Map<String, Long> parts, long kept, long process, long 
             long rows = share(config.data().trainBatchSize(), ranks);
             return training(policy(config), ranks, tokens(config.sftLimit(), rows, length));
         }
-        return new Reinforcement(config, ranks).plan();
+        Reinforcement reinforcement = new Reinforcement(config, ranks);
+        return purpose == Purpose.EVAL ? reinforcement.evaluation() : reinforcement.plan();
     }
 
     /**
@@ -156,13 +157,7 @@ public record MemoryPlan(Map<String, Long> parts, long kept, long process, long 
             ModelMemory critic = config.usesCritic()
                     ? memory(config, ModelConfig.read(Path.of(config.criticPath())), Head.VALUE)
                     : null;
-            ModelMemory rewardModel = config.rewardModel().enable()
-                    ? memory(
-                            config,
-                            ModelConfig.read(
-                                    Path.of(config.rewardModel().model().path())),
-                            Head.SCORE)
-                    : null;
+            ModelMemory rewardModel = rewardModel();
             Map<String, Long> standing = new LinkedHashMap<>();
             standing.put("policy", policy.weights());
             standing.put("its gradients and optimizer", policy.gradients() + policy.moments(ranks));
@@ -191,15 +186,47 @@ public record MemoryPlan(Map<String, Long> parts, long kept, long process, long 
             return withStages(standing, stages, largest);
         }
 
-        private Map<String, Long> stages(ModelMemory policy, ModelMemory critic) {
+        /** What answers and judges, and learns nothing. */
+        MemoryPlan evaluation() {
+            ModelMemory policy = policy(config);
+            ModelMemory rewardModel = rewardModel();
+            Map<String, Long> standing = new LinkedHashMap<>();
+            standing.put("policy", policy.weights());
+            standing.put("KV cache", policy.cache(config.rollout().maxNumSeqs(), config.maxSequenceLength()));
+            Map<String, Long> stages = new LinkedHashMap<>();
+            stages.put("rollout", rollout(policy));
+            long largest = policy.largestTensor();
+            if (rewardModel != null) {
+                standing.put("reward model", rewardModel.weights());
+                long tokens =
+                        MemoryPlan.tokens(config.rewardModelLimit(), Integer.MAX_VALUE, config.maxSequenceLength());
+                stages.put("reward model's scores", rewardModel.score(tokens));
+                largest = Math.max(largest, rewardModel.largestTensor());
+            }
+            return withStages(standing, stages, largest);
+        }
+
+        private ModelMemory rewardModel() {
+            if (!config.rewardModel().enable()) {
+                return null;
+            }
+            Path folder = Path.of(config.rewardModel().model().path());
+            return memory(config, ModelConfig.read(folder), Head.SCORE);
+        }
+
+        private long rollout(ModelMemory policy) {
             int slots = config.rollout().maxNumSeqs();
             long prefill = Math.min(
                     config.rollout().maxNumBatchedTokens(),
                     (long) slots * config.data().maxPromptLength());
+            return policy.step(slots, prefill);
+        }
+
+        private Map<String, Long> stages(ModelMemory policy, ModelMemory critic) {
             long batch = config.data().trainBatchSize();
             long miniBatch = config.actor().ppoMiniBatchSize();
             Map<String, Long> stages = new LinkedHashMap<>();
-            stages.put("rollout", policy.step(slots, prefill));
+            stages.put("rollout", rollout(policy));
             stages.put("log-probs", policy.score(tokens(config.oldLogProbLimit(), batch)));
             if (config.usesReference()) {
                 stages.put("reference log-probs", policy.score(tokens(config.refLogProbLimit(), batch)));

@@ -9,6 +9,7 @@ import io.bellows.client.Protocol;
 import io.bellows.client.Servers;
 import io.bellows.client.Wire;
 import io.bellows.config.BellowsConfig;
+import io.bellows.config.InvalidConfigException;
 import io.bellows.config.Purpose;
 import io.bellows.run.EvaluationReport.Average;
 import io.bellows.serving.RunningServer;
@@ -16,6 +17,7 @@ import io.bellows.trajectory.Table;
 import io.bellows.udfs.statistics.PassAtK;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -50,6 +52,10 @@ class EvaluationTest extends SparkTest {
     }
 
     private BellowsConfig config(String name, String... overrides) {
+        return config(Purpose.EVAL, name, overrides);
+    }
+
+    private BellowsConfig config(Purpose purpose, String name, String... overrides) {
         List<String> all = new ArrayList<>(List.of(
                 "data.val_files=../data-samples/products/validation.jsonl",
                 "data.val_max_samples=6",
@@ -63,7 +69,7 @@ class EvaluationTest extends SparkTest {
                 "rollout.multi_turn.max_tool_response_length=96",
                 "trainer.default_local_dir=" + folder.resolve(name)));
         all.addAll(List.of(overrides));
-        return BellowsConfig.load(null, all, Purpose.EVAL);
+        return BellowsConfig.load(null, all, purpose);
     }
 
     private static Servers servers(Protocol protocol, int maxRetries, URI... addresses) {
@@ -116,6 +122,57 @@ class EvaluationTest extends SparkTest {
         assertThat(rows("ids", Table.SCORES, "sample_index", "reward", "rewards", "status"))
                 .hasSize(6)
                 .isEqualTo(rows("here", Table.SCORES, "sample_index", "reward", "rewards", "status"));
+    }
+
+    @Test
+    void ofAModelBehindServersOnlyTheTokenizerAndTheTemplateAreRead() throws IOException {
+        Path text = Files.createDirectories(folder.resolve("text"));
+        for (String name : List.of("tokenizer.json", "tokenizer_config.json")) {
+            Files.copy(STARTER.resolve(name), text.resolve(name));
+        }
+        String model = "model.path=" + text;
+        BellowsConfig config = config(Purpose.EVAL_OF_SERVERS, "elsewhere", model, "data.val_max_samples=2");
+        EvaluationReport report = evaluate(config, servers(Protocol.COMPLETIONS, 0, server.address()));
+        assertThat(report.trajectories()).isEqualTo(2);
+        assertThat(report.failed()).isZero();
+
+        Files.writeString(text.resolve("config.json"), "{\"model_type\": \"of_next_year\"}");
+        assertThat(config(Purpose.EVAL_OF_SERVERS, "elsewhere", model).model().path())
+                .isEqualTo(text.toString());
+        assertThatThrownBy(() -> config(Purpose.EVAL, "elsewhere", model)).hasMessageContaining("of_next_year");
+    }
+
+    @Test
+    void anEvaluationInProcessSaysWhatMemoryItTakes() {
+        List<Map<String, String>> headers = new ArrayList<>();
+        BellowsConfig config = config("memory", "data.val_max_samples=1");
+        Progress shown = new Progress() {
+            @Override
+            public void header(Map<String, String> facts) {
+                headers.add(facts);
+            }
+
+            @Override
+            public Stage start(int iteration, String name, long total, String unit) {
+                return units -> {};
+            }
+
+            @Override
+            public void metrics(int iteration, Map<String, Double> metrics) {}
+
+            @Override
+            public void message(String line) {}
+        };
+        new Evaluation(spark, config, null, shown).run();
+        assertThat(headers)
+                .singleElement()
+                .satisfies(facts -> assertThat(facts.get("memory"))
+                        .contains("policy ", "KV cache ", "rollout ")
+                        .doesNotContain("optimizer"));
+        assertThatThrownBy(() -> evaluate(config("memory-2", "rollout.max_num_seqs=2000000000"), null))
+                .isInstanceOf(InvalidConfigException.class)
+                .hasMessageContaining("Cannot start: ")
+                .hasMessageContaining("KV cache ");
     }
 
     private double[] logProbs(String name) {

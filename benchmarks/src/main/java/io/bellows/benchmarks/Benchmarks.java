@@ -12,6 +12,7 @@ import picocli.CommandLine.Command;
             UpdateBenchmark.class,
             LogProbsBenchmark.class,
             IterationBenchmark.class,
+            GrowthBenchmark.class,
             AlgorithmsBenchmark.class,
             RolloutBenchmark.class,
             LengthsBenchmark.class,

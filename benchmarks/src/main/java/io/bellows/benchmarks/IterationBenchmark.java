@@ -10,6 +10,7 @@ import io.bellows.run.Progress;
 import io.bellows.run.TrainLoop;
 import java.io.IOException;
 import java.io.Reader;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -78,20 +79,24 @@ final class IterationBenchmark implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "Invalid --iterations=" + iterations + ": expected 1 or more");
         }
-        if (work != null) {
-            run(Files.createDirectories(work));
-            return 0;
-        }
-        Path temporary = Files.createTempDirectory("bellows-iteration");
-        try {
-            run(temporary);
-        } finally {
-            delete(temporary);
-        }
+        System.out.println(measure());
         return 0;
     }
 
-    private void run(Path folder) throws IOException {
+    /** Runs the iterations; what is returned is the line to print. */
+    ObjectNode measure() throws IOException {
+        if (work != null) {
+            return run(Files.createDirectories(work));
+        }
+        Path temporary = Files.createTempDirectory("bellows-iteration");
+        try {
+            return run(temporary);
+        } finally {
+            delete(temporary);
+        }
+    }
+
+    private ObjectNode run(Path folder) throws IOException {
         RandomModel model = RandomModel.write(folder, size, end, prompts, prompt);
         try (Kernels kernels = Kernels.load(Device.cpu());
                 Machine machine = new Machine(kernels);
@@ -106,8 +111,16 @@ final class IterationBenchmark implements Callable<Integer> {
             });
             List<Map<String, Double>> metrics =
                     new TrainLoop(spark, config(model, folder), each).run().metrics();
-            System.out.println(result(metrics, walls, products));
+            return result(metrics, walls, products)
+                    .put("parameters", Files.size(model.folder().resolve("model.safetensors")) / Float.BYTES)
+                    .put("heap_mb", heap());
         }
+    }
+
+    /** What of the Java heap is in use, in MB, when nothing else is left to collect. */
+    private static long heap() {
+        System.gc();
+        return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() >> 20;
     }
 
     private static void delete(Path folder) throws IOException {

@@ -1,11 +1,11 @@
 package io.bellows.jobs;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.bellows.cluster.ExecutorMemory;
 import io.bellows.config.BellowsConfig;
 import io.bellows.config.Purpose;
 import io.bellows.run.MemoryCheck;
 import io.bellows.run.MemoryPlan;
-import io.bellows.stage.ExecutorMemory;
 import java.util.List;
 import java.util.Optional;
 import org.apache.spark.SparkConf;

@@ -4,6 +4,7 @@ import static org.apache.spark.sql.functions.broadcast;
 import static org.apache.spark.sql.functions.col;
 
 import io.bellows.client.Servers;
+import io.bellows.cluster.Cluster;
 import io.bellows.config.BellowsConfig;
 import io.bellows.config.Purpose;
 import io.bellows.data.PromptDataset;
@@ -14,7 +15,6 @@ import io.bellows.resident.WeightsRef;
 import io.bellows.reward.RewardRegistry;
 import io.bellows.reward.WeightedRewards;
 import io.bellows.run.EvaluatedTrajectories.Pending;
-import io.bellows.stage.Cluster;
 import io.bellows.stage.RewardModelStage;
 import io.bellows.stage.RolloutSampling;
 import io.bellows.stage.RolloutStage;

@@ -79,6 +79,9 @@ final class Iteration {
         long start = System.nanoTime();
         metrics.put("training/global_step", (double) number);
         metrics.put("training/epoch", (double) before.cursor().epoch());
+        if (stages.load().isDue(models)) {
+            loadWeights();
+        }
         if (until == TrainLoop.Stage.ROLLOUT) {
             rollouts.sampleFirst(run, number, models.policy(), before, timer);
             return Optional.empty();
@@ -101,6 +104,13 @@ final class Iteration {
         Pace.of(metrics, (System.nanoTime() - start) / 1e9);
         commit(sampled, updated, nextKlCoef);
         return Optional.of(new Result(updated.models, metrics));
+    }
+
+    private void loadWeights() {
+        timer.time("update_weights", stages.load().executors(), "executors", () -> {
+            stages.load().run(spark, models);
+            return null;
+        });
     }
 
     /** Log-probs that are read twice are kept until the experience is committed: the models run once. */
@@ -154,7 +164,11 @@ final class Iteration {
                         ? stages.actor().keep(spark, models.policy(), folder)
                         : stages.actor().run(input, models.policy(), folder));
         Checkpoint checkpoint = timer.time("save_checkpoint", 1, "checkpoints", () -> run.publish(attempt));
-        Models updated = Models.checkpointed(checkpoint, actor.weightsId(), critic == null ? null : critic.weightsId());
+        Models updated = Models.checkpointed(
+                checkpoint,
+                actor.weightsId(),
+                critic == null ? null : critic.weightsId(),
+                critic == null ? actor.ranks() : Math.min(actor.ranks(), critic.ranks()));
         return new Updated(updated, checkpoint, actor, critic);
     }
 

@@ -1,10 +1,10 @@
 package io.bellows.run;
 
+import io.bellows.cluster.Cluster;
+import io.bellows.cluster.ExecutorMemory;
 import io.bellows.config.BellowsConfig;
 import io.bellows.config.InvalidConfigException;
 import io.bellows.config.Purpose;
-import io.bellows.stage.Cluster;
-import io.bellows.stage.ExecutorMemory;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.bellows.run;
 
+import io.bellows.cluster.Cluster;
 import io.bellows.resident.WeightsRef;
-import io.bellows.stage.Cluster;
 import io.bellows.stage.UpdatePlan;
 import io.bellows.stage.UpdateStage;
 import java.nio.file.Path;

@@ -1,10 +1,10 @@
 package io.bellows.run;
 
+import io.bellows.cluster.Cluster;
 import io.bellows.config.BellowsConfig;
 import io.bellows.config.InvalidConfigException;
 import io.bellows.data.PromptDataset;
 import io.bellows.resident.ExecutorHost;
-import io.bellows.stage.Cluster;
 import io.bellows.stage.RolloutSampling;
 import io.bellows.trajectory.Table;
 import java.util.ArrayList;

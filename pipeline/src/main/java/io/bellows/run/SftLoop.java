@@ -3,6 +3,7 @@ package io.bellows.run;
 import static org.apache.spark.sql.functions.broadcast;
 
 import ai.djl.Device;
+import io.bellows.cluster.Cluster;
 import io.bellows.config.ActorConfig;
 import io.bellows.config.BellowsConfig;
 import io.bellows.config.Purpose;
@@ -22,7 +23,6 @@ import io.bellows.resident.ExecutorHost;
 import io.bellows.resident.ExecutorHost.Role;
 import io.bellows.resident.ResidentSettings;
 import io.bellows.resident.WeightsRef;
-import io.bellows.stage.Cluster;
 import io.bellows.stage.UpdateStage;
 import io.bellows.training.AdamW;
 import io.bellows.training.LearningRateSchedule;
@@ -137,7 +137,7 @@ public final class SftLoop {
         IterationState state =
                 run.latestState().orElse(IterationState.initial(config.trainer().seed(), null));
         WeightsRef weights = run.latestCheckpoint()
-                .map(c -> Models.checkpointed(c, c.manifestSha256(), null).policy())
+                .map(c -> Models.checkpointed(c, c.manifestSha256(), null, 0).policy())
                 .orElse(initial);
         try {
             while (state.optimizerSteps() < total) {
@@ -168,7 +168,7 @@ public final class SftLoop {
                         () -> MetricRows.of(spark, run.runId(), iteration, metrics),
                         ManifestExtras.NONE.withState(state));
                 progress.metrics(iteration, metrics);
-                weights = Models.checkpointed(checkpoint, result.weightsId(), null)
+                weights = Models.checkpointed(checkpoint, result.weightsId(), null, ranks)
                         .policy();
             }
         } finally {

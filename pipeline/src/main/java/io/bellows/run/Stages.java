@@ -1,5 +1,6 @@
 package io.bellows.run;
 
+import io.bellows.cluster.Cluster;
 import io.bellows.config.ActorConfig;
 import io.bellows.config.BellowsConfig;
 import io.bellows.config.CriticConfig;
@@ -13,7 +14,7 @@ import io.bellows.resident.WeightsRef;
 import io.bellows.reward.RewardRegistry;
 import io.bellows.reward.WeightedRewards;
 import io.bellows.stage.AdvantageStage;
-import io.bellows.stage.Cluster;
+import io.bellows.stage.LoadStage;
 import io.bellows.stage.LogProbStage;
 import io.bellows.stage.RewardModelStage;
 import io.bellows.stage.RolloutCorrectionStage;
@@ -40,6 +41,7 @@ import org.apache.spark.sql.SparkSession;
 /**
  * The stages of a run, set up from its configuration.
  *
+ * @param load weights into the memory of executors
  * @param rollout prompts to trajectories
  * @param score trajectories to scores
  * @param groupFilter tells which groups to learn from, or null for all
@@ -48,10 +50,10 @@ import org.apache.spark.sql.SparkSession;
  * @param advantage log-probs and scores to experience
  * @param critic experience to a new critic, or null without one
  * @param actor experience to a new policy
- * @param reference the reference policy, or null where nothing is measured against it
  * @param validation validation on held-out prompts, or null without any
  */
 record Stages(
+        ModelLoad load,
         RolloutStage rollout,
         ScoreStage score,
         GroupFilter groupFilter,
@@ -60,13 +62,12 @@ record Stages(
         AdvantageStage advantage,
         ModelUpdate critic,
         ModelUpdate actor,
-        WeightsRef reference,
         Validation validation) {
 
     /** What the models of an iteration say about its trajectories. */
     Dataset<Row> scored(Dataset<Row> trajectories, Models models) {
         WeightsRef policy = correction == null ? null : models.policy();
-        return logProbs.run(trajectories, policy, reference, models.critic());
+        return logProbs.run(trajectories, policy, load.reference(), models.critic());
     }
 
     /** Whether {@link #experience} looks at all of the batch before it looks at each of its rows. */
@@ -95,6 +96,12 @@ record Stages(
         int partitions = partitions(cluster, config);
         ScoreStage score = new ScoreStage(rewards, RewardModelStage.of(config, runId, partitions));
         return new Stages(
+                new ModelLoad(
+                        new LoadStage(runId, resident, patience(config)),
+                        config.usesReference()
+                                ? WeightsRef.initial(config.model().path())
+                                : null,
+                        cluster),
                 new RolloutStage(
                         runId, resident, RolloutSampling.training(config), EnvironmentSettings.of(config), partitions),
                 score,
@@ -110,7 +117,6 @@ record Stages(
                 AdvantageStage.of(config.algorithm()),
                 config.usesCritic() ? critic(config, runId, resident, cluster, iterations) : null,
                 actor(config, runId, resident, cluster, iterations),
-                config.usesReference() ? WeightsRef.initial(config.model().path()) : null,
                 heldOut == null ? null : validation(config, runId, resident, partitions, heldOut, score, rewards));
     }
 

@@ -1,5 +1,6 @@
 package io.bellows.run;
 
+import io.bellows.cluster.Cluster;
 import io.bellows.config.BellowsConfig;
 import io.bellows.config.Purpose;
 import io.bellows.data.DatasetOptions;
@@ -11,7 +12,6 @@ import io.bellows.data.PromptDataset;
 import io.bellows.data.PromptLength;
 import io.bellows.model.ModelConfig;
 import io.bellows.resident.ExecutorHost;
-import io.bellows.stage.Cluster;
 import io.bellows.trajectory.Table;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.bellows.SparkTest;
+import io.bellows.cluster.ExecutorMemory;
 import io.bellows.config.BellowsConfig;
 import io.bellows.config.InvalidConfigException;
 import io.bellows.config.Purpose;
@@ -13,7 +14,6 @@ import io.bellows.model.GoldenModel;
 import io.bellows.model.Head;
 import io.bellows.model.ModelConfig;
 import io.bellows.model.ModelMemory;
-import io.bellows.stage.ExecutorMemory;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;

@@ -1,4 +1,4 @@
-package io.bellows.stage;
+package io.bellows.cluster;
 
 import java.time.Duration;
 import java.util.function.Consumer;

@@ -1,4 +1,4 @@
-package io.bellows.stage;
+package io.bellows.cluster;
 
 import io.bellows.resident.ExecutorHost;
 import java.io.IOException;

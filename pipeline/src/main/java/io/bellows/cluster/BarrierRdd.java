@@ -1,4 +1,4 @@
-package io.bellows.stage;
+package io.bellows.cluster;
 
 import java.io.Serializable;
 import java.util.Iterator;

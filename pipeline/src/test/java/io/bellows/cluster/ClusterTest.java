@@ -1,4 +1,4 @@
-package io.bellows.stage;
+package io.bellows.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

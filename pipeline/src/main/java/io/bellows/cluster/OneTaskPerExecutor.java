@@ -1,4 +1,4 @@
-package io.bellows.stage;
+package io.bellows.cluster;
 
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaRDD;

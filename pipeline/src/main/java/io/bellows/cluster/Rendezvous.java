@@ -1,4 +1,4 @@
-package io.bellows.stage;
+package io.bellows.cluster;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -25,10 +25,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where the tasks of a barrier stage find each other: each listens on a port of its own, and one exchange through the driver tells all
- * where. A single rank has nobody to meet.
+ * Where the ranks of a {@link WorkerGroup} find each other: each listens on a port of its own, and one exchange through the driver tells
+ * all where. A single rank has nobody to meet.
  */
-final class Rendezvous implements Serializable {
+public final class Rendezvous implements Serializable {
 
     private static final long serialVersionUID = 1L;
     private static final Logger LOG = LoggerFactory.getLogger(Rendezvous.class);
@@ -37,6 +37,7 @@ final class Rendezvous implements Serializable {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final int ranks;
+    private final int[] present;
     private final Duration patience;
     private final byte[] secret;
 
@@ -55,34 +56,65 @@ final class Rendezvous implements Serializable {
     record Member(
             int task, String host, int port, int attempt, String executor, String device, int protocol, int inMemory) {}
 
-    private Rendezvous(int ranks, Duration patience, byte[] secret) {
+    private Rendezvous(int ranks, int[] present, Duration patience, byte[] secret) {
         this.ranks = ranks;
+        this.present = present;
         this.patience = patience;
         this.secret = secret;
     }
 
-    /** A meeting under a new secret, which travels with the task. */
-    static Rendezvous of(int ranks, Duration patience) {
+    /** A meeting under a new secret, which travels with the task; of a call in which some ranks may take no part. */
+    static Rendezvous of(int ranks, int[] present, Duration patience) {
         byte[] secret = new byte[SECRET];
         new SecureRandom().nextBytes(secret);
-        return new Rendezvous(ranks, patience, secret);
+        return new Rendezvous(ranks, present, patience, secret);
     }
 
-    int ranks() {
+    /** The number of this task among those of its stage. */
+    int task() {
+        return TaskContext.getPartitionId();
+    }
+
+    /**
+     * Returns this rank, which decides on its arguments and its rows.
+     *
+     * @return a number from 0
+     */
+    public int rank() {
+        return present[task()];
+    }
+
+    /**
+     * Returns the ranks of the group.
+     *
+     * @return at least 1
+     */
+    public int ranks() {
         return ranks;
     }
 
-    /** The attempt of this task's stage. */
-    static int attempt() {
+    /**
+     * Returns how often Spark began this call before: after a rank was lost, all run again.
+     *
+     * @return 0 at first
+     */
+    public int attempt() {
         return TaskContext.get().stageAttemptNumber();
     }
 
     /**
-     * Meets the other tasks.
+     * Meets the other ranks. All of them have to; it takes a second or two. The number of a rank among them, which decides on its share of the
+     * optimizer state, is another than {@link #rank} where executors hold such shares already.
      *
-     * @param inMemory rank whose share of the optimizer state is in this executor's memory, or -1
+     * @param inMemory whose share of the optimizer state is in this executor's memory, or -1
+     * @return what the ranks exchange
+     * @throws IllegalStateException if not all ranks take part in this call, or two are on one executor
      */
-    Collective join(int inMemory) {
+    public Collective join(int inMemory) {
+        if (present.length < ranks) {
+            throw new IllegalStateException("Cannot meet the other ranks: " + present.length + " of " + ranks
+                    + " take part in this call; register the method with DispatchModes.ONE_TO_ALL");
+        }
         if (ranks == 1) {
             return Collective.alone();
         }

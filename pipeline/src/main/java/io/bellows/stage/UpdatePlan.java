@@ -3,9 +3,9 @@ package io.bellows.stage;
 import static org.apache.spark.sql.functions.broadcast;
 import static org.apache.spark.sql.functions.col;
 import static org.apache.spark.sql.functions.size;
+import static org.apache.spark.sql.functions.xxhash64;
 
 import io.bellows.trajectory.TrajectoryKey;
-import io.bellows.udfs.batching.KarmarkarKarp;
 import io.bellows.udfs.batching.MiniBatches;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -58,13 +58,15 @@ public record UpdatePlan(int groupsInMiniBatch, int epochs, long seed) {
      * @param trajectories rows of {@link io.bellows.trajectory.Table#TRAJECTORIES}
      * @param experience rows of {@link io.bellows.trajectory.Table#EXPERIENCE}
      * @param iteration the iteration, part of the permutation's seed
-     * @param ranks number of ranks; each mini-batch is dealt out so that they have about the same work
+     * @param ranks number of ranks; each mini-batch is dealt out so that they have about the same work, whole groups where
+     *     that costs none of them more
      * @return the rows that {@link UpdateStage} reads
      */
     public Dataset<Row> rows(Dataset<Row> trajectories, Dataset<Row> experience, int iteration, int ranks) {
         Dataset<Row> learnable = experience.where(col("reward").isNotNull());
         Dataset<Row> tokens =
                 trajectories.select("trajectory_id", "segment_index", "prompt_ids", "response_ids", "response_mask");
+        RankBalance balance = new RankBalance(sequences(trajectories, ranks), ranks);
         return learnable
                 .select(
                         "trajectory_id",
@@ -77,55 +79,33 @@ public record UpdatePlan(int groupsInMiniBatch, int epochs, long seed) {
                         "rollout_is_weights",
                         "corrected_mask")
                 .join(tokens, SEGMENT, "inner")
-                .join(broadcast(plan(learnable, workloads(trajectories, ranks), iteration, ranks)), SEGMENT, "inner");
+                .join(broadcast(plan(learnable, balance, iteration)), SEGMENT, "inner");
     }
 
-    /** The work that each trajectory makes, all its segments together; of one rank nobody asks. */
-    private static Map<String, Long> workloads(Dataset<Row> trajectories, int ranks) {
-        Map<String, Long> workloads = new HashMap<>();
+    /** What the work of each trajectory depends on; of one rank nobody asks. */
+    private static Map<String, List<RankBalance.Sequence>> sequences(Dataset<Row> trajectories, int ranks) {
+        Map<String, List<RankBalance.Sequence>> sequences = new HashMap<>();
         if (ranks > 1) {
             for (Row row : trajectories
-                    .select(col("trajectory_id"), size(col("prompt_ids")).plus(size(col("response_ids"))))
+                    .select(
+                            col("trajectory_id"),
+                            xxhash64(col("prompt_ids")),
+                            size(col("prompt_ids")),
+                            size(col("prompt_ids")).plus(size(col("response_ids"))))
                     .collectAsList()) {
-                workloads.merge(row.getString(0), KarmarkarKarp.workload(row.getInt(1)), Long::sum);
+                sequences
+                        .computeIfAbsent(row.getString(0), id -> new ArrayList<>())
+                        .add(new RankBalance.Sequence(row.getLong(1), row.getInt(2), row.getInt(3)));
             }
         }
-        return workloads;
+        return sequences;
     }
 
-    /**
-     * Deals work out.
-     *
-     * @param workloads the work of each item
-     * @param ranks number of ranks
-     * @return the rank of each item; with fewer items than ranks, some have none
-     */
-    public static int[] deal(long[] workloads, int ranks) {
-        int[] dealt = new int[workloads.length];
-        if (ranks > 1 && workloads.length > 0) {
-            List<int[]> parts = KarmarkarKarp.partition(workloads, Math.min(ranks, workloads.length));
-            for (int rank = 0; rank < parts.size(); rank++) {
-                for (int item : parts.get(rank)) {
-                    dealt[item] = rank;
-                }
-            }
-        }
-        return dealt;
+    private static List<String> trajectories(List<Row> group) {
+        return group.stream().map(row -> row.getString(3)).distinct().toList();
     }
 
-    /** The rank of each trajectory: its segments stay together, because sequence-level losses join them. */
-    private static Map<String, Integer> deal(List<Row> rows, Map<String, Long> workloads, int ranks) {
-        List<String> ids = rows.stream().map(row -> row.getString(3)).distinct().toList();
-        int[] dealt = deal(
-                ids.stream().mapToLong(id -> workloads.getOrDefault(id, 0L)).toArray(), ranks);
-        Map<String, Integer> ranksById = new HashMap<>();
-        for (int i = 0; i < dealt.length; i++) {
-            ranksById.put(ids.get(i), dealt[i]);
-        }
-        return ranksById;
-    }
-
-    private Dataset<Row> plan(Dataset<Row> learnable, Map<String, Long> workloads, int iteration, int ranks) {
+    private Dataset<Row> plan(Dataset<Row> learnable, RankBalance balance, int iteration) {
         TreeMap<String, List<Row>> groups = new TreeMap<>(TrajectoryKey.GROUP_ORDER);
         for (Row row : learnable
                 .select("group_id", "sample_index", "segment_index", "trajectory_id")
@@ -142,11 +122,11 @@ public record UpdatePlan(int groupsInMiniBatch, int epochs, long seed) {
         for (int epoch = 0; epoch < epochs; epoch++) {
             for (int[] members :
                     MiniBatches.plan(groupCount, groupsInMiniBatch, SampleSeed.of(seed, iteration, UPDATE, epoch, 0))) {
-                List<Row> rows = Arrays.stream(members)
-                        .mapToObj(ordered::get)
-                        .flatMap(List::stream)
-                        .toList();
-                Map<String, Integer> dealt = deal(rows, workloads, ranks);
+                List<List<Row>> together =
+                        Arrays.stream(members).mapToObj(ordered::get).toList();
+                List<Row> rows = together.stream().flatMap(List::stream).toList();
+                Map<String, Integer> dealt = balance.deal(
+                        together.stream().map(UpdatePlan::trajectories).toList());
                 for (int place = 0; place < rows.size(); place++) {
                     Row row = rows.get(place);
                     plan.add(RowFactory.create(

@@ -7,10 +7,13 @@ import io.bellows.text.ConversationTokens;
 import io.bellows.text.Golden;
 import io.bellows.text.Message;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -69,5 +72,16 @@ abstract class EnvironmentTest {
 
     static List<Message> user(String content) {
         return List.of(Message.of("user", content));
+    }
+
+    /** Files that this process has open; 0 where the system does not say. */
+    static long openFiles() throws IOException {
+        Path open = Path.of("/proc/self/fd");
+        if (!Files.isDirectory(open)) {
+            return 0;
+        }
+        try (Stream<Path> files = Files.list(open)) {
+            return files.count();
+        }
     }
 }

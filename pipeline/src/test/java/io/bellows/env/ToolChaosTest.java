@@ -30,7 +30,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -323,16 +322,5 @@ class ToolChaosTest extends EnvironmentTest {
             }
         }
         return live;
-    }
-
-    /** Files that this process has open; 0 where the system does not say. */
-    private static long openFiles() throws IOException {
-        Path open = Path.of("/proc/self/fd");
-        if (!Files.isDirectory(open)) {
-            return 0;
-        }
-        try (Stream<Path> files = Files.list(open)) {
-            return files.count();
-        }
     }
 }

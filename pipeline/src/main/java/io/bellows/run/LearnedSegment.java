@@ -4,6 +4,7 @@ import static org.apache.spark.sql.functions.coalesce;
 import static org.apache.spark.sql.functions.col;
 import static org.apache.spark.sql.functions.struct;
 
+import io.bellows.udfs.sql.MomentsStruct;
 import io.bellows.udfs.statistics.JointMoments;
 import io.bellows.udfs.statistics.Moments;
 import java.util.ArrayList;
@@ -51,23 +52,17 @@ record LearnedSegment(
 
     private static final Seq<String> KEY = CollectionConverters.asScala(List.of("trajectory_id", "segment_index"))
             .toSeq();
-    private static final StructType MOMENTS = new StructType()
-            .add("count", DataTypes.LongType)
-            .add("mean", DataTypes.DoubleType)
-            .add("squares", DataTypes.DoubleType)
-            .add("min", DataTypes.DoubleType)
-            .add("max", DataTypes.DoubleType);
     private static final StructType NUMBERS = new StructType()
             .add("sampled", DataTypes.BooleanType)
             .add("kept", DataTypes.BooleanType)
             .add("on_tokens", DataTypes.DoubleType)
-            .add("advantages", MOMENTS)
-            .add("returns", MOMENTS)
-            .add("values", MOMENTS)
-            .add("policy", MOMENTS)
-            .add("engine", MOMENTS)
+            .add("advantages", MomentsStruct.TYPE)
+            .add("returns", MomentsStruct.TYPE)
+            .add("values", MomentsStruct.TYPE)
+            .add("policy", MomentsStruct.TYPE)
+            .add("engine", MomentsStruct.TYPE)
             .add("products", DataTypes.DoubleType)
-            .add("differences", MOMENTS);
+            .add("differences", MomentsStruct.TYPE);
 
     /**
      * Reads the segments of trajectories with a reward, in the order of their keys, so that sums do not depend on partitions.
@@ -121,13 +116,13 @@ record LearnedSegment(
                 any(sampled),
                 any(kept),
                 onTokens,
-                write(Moments.of(doubles(row, 3), both(sampled, kept))),
-                write(Moments.of(doubles(row, 4), both(sampled, kept))),
-                write(row.isNullAt(5) ? Moments.NONE : Moments.of(doubles(row, 5), sampled)),
-                write(probabilities.left()),
-                write(probabilities.right()),
+                MomentsStruct.write(Moments.of(doubles(row, 3), both(sampled, kept))),
+                MomentsStruct.write(Moments.of(doubles(row, 4), both(sampled, kept))),
+                MomentsStruct.write(row.isNullAt(5) ? Moments.NONE : Moments.of(doubles(row, 5), sampled)),
+                MomentsStruct.write(probabilities.left()),
+                MomentsStruct.write(probabilities.right()),
                 probabilities.products(),
-                write(Moments.of(differences, sampled)));
+                MomentsStruct.write(Moments.of(differences, sampled)));
     }
 
     private static LearnedSegment read(Row row) {
@@ -180,12 +175,7 @@ record LearnedSegment(
         return both;
     }
 
-    private static Row write(Moments moments) {
-        return RowFactory.create(moments.count(), moments.mean(), moments.squares(), moments.min(), moments.max());
-    }
-
     private static Moments moments(Row numbers, int field) {
-        Row row = numbers.getStruct(field);
-        return new Moments(row.getLong(0), row.getDouble(1), row.getDouble(2), row.getDouble(3), row.getDouble(4));
+        return MomentsStruct.read(numbers.getStruct(field));
     }
 }

@@ -2,6 +2,7 @@ package io.bellows.stage;
 
 import io.bellows.udfs.advantage.BatchNormalization;
 import io.bellows.udfs.advantage.BatchNormalization.Rescaling;
+import io.bellows.udfs.sql.MomentsStruct;
 import io.bellows.udfs.statistics.Moments;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Row;
@@ -40,7 +41,7 @@ record BatchRescaling(BatchNormalization normalization) implements UDF1<Seq<Row>
         String trajectory = null;
         for (int i = 0; i < members.size(); i++) {
             Row member = members.apply(i);
-            tokens = tokens.merge(GroupEstimates.moments(member.getAs("moments")));
+            tokens = tokens.merge(MomentsStruct.read(member.getAs("moments")));
             String own = member.getAs("group_id") + "/" + member.getAs("sample_index");
             if (!own.equals(trajectory)) {
                 scored++;

@@ -5,6 +5,7 @@ import io.bellows.udfs.advantage.AdvantageEstimator.Input;
 import io.bellows.udfs.advantage.Advantages;
 import io.bellows.udfs.advantage.Sample;
 import io.bellows.udfs.loss.KlPenalty;
+import io.bellows.udfs.sql.MomentsStruct;
 import io.bellows.udfs.statistics.Moments;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -32,18 +33,12 @@ import scala.collection.Seq;
 record GroupEstimates(AdvantageEstimator estimator, KlPenalty klPenalty, double klCoef)
         implements UDF1<Seq<Row>, List<Row>> {
 
-    private static final StructType MOMENTS = new StructType()
-            .add("count", DataTypes.LongType)
-            .add("mean", DataTypes.DoubleType)
-            .add("squares", DataTypes.DoubleType)
-            .add("min", DataTypes.DoubleType)
-            .add("max", DataTypes.DoubleType);
     private static final StructType ESTIMATE = new StructType()
             .add("score", DataTypes.DoubleType)
             .add("token_level_rewards", DataTypes.createArrayType(DataTypes.DoubleType, false))
             .add("advantages", DataTypes.createArrayType(DataTypes.DoubleType, false))
             .add("returns", DataTypes.createArrayType(DataTypes.DoubleType, false))
-            .add("moments", MOMENTS);
+            .add("moments", MomentsStruct.TYPE);
 
     /**
      * Estimates by member of a group, a segment of a trajectory: the {@code score} of the trajectory, null without one, {@code token_level_rewards},
@@ -119,7 +114,7 @@ record GroupEstimates(AdvantageEstimator estimator, KlPenalty klPenalty, double 
                 Arrays.copyOfRange(rewarded.rewards, start, end),
                 advantages,
                 Arrays.copyOfRange(estimate.returns(), start, end),
-                absent ? null : row(Moments.of(advantages, mask)));
+                absent ? null : MomentsStruct.write(Moments.of(advantages, mask)));
     }
 
     /** A trajectory's score, NaN without one, and for each token of all its segments the reward and whether it was sampled. */
@@ -177,14 +172,5 @@ record GroupEstimates(AdvantageEstimator estimator, KlPenalty klPenalty, double 
                 .flatMap(row -> row.<Number>getList(row.fieldIndex(field)).stream())
                 .mapToDouble(value -> value == null ? Double.NaN : value.doubleValue())
                 .toArray();
-    }
-
-    private static Row row(Moments moments) {
-        return RowFactory.create(moments.count(), moments.mean(), moments.squares(), moments.min(), moments.max());
-    }
-
-    /** The moments that {@link #call} wrote. */
-    static Moments moments(Row row) {
-        return new Moments(row.getLong(0), row.getDouble(1), row.getDouble(2), row.getDouble(3), row.getDouble(4));
     }
 }
